@@ -627,6 +627,29 @@ fn rows_of_cases_and_returns_in_loops_are_read() {
     assert!(text.contains("table.insert(all, who)\n\t\tend\n\t\treturn all\n"), "{text}");
 }
 
+/// A copy of the data of an attachment has the names that the hook declares, whether or not a script writes them as keys.
+#[test]
+fn a_copy_of_the_data_of_a_hook_has_its_names() {
+    let with_changed = |name: &str| {
+        let mut files = tug();
+        let hook = format!(
+            "local rb = require(\"@riskbreaker\")\n\nreturn rb.hook({{\n\tid = \"slack\",\n\tdata = {{ coils = rb.int() }},\n\tbefore = {{\n\t\tmove_rope = function(_e, holder)\n\t\t\tlocal data = table.clone(holder.data)\n\t\t\t\
+             data.{name} -= 1\n\t\t\trb.set_data(holder.id, data)\n\t\tend,\n\t}},\n}})\n"
+        );
+        files.insert("tug/hooks/slack.luau".into(), hook);
+        let pull = files.get_mut("tug/maneuvers/pull.luau").unwrap();
+        *pull = pull.replacen(
+            "resolve = function(ctx)\n",
+            "resolve = function(ctx)\n\t\trb.attach(\"slack\", ctx.actor, ctx.actor.coil)\n",
+            1,
+        );
+        let problems = found(files);
+        problems.into_iter().filter(|problem| problem.path == "tug/hooks/slack.luau").collect::<Vec<_>>()
+    };
+    assert_eq!(with_changed("coils"), []);
+    assert_eq!(names(&with_changed("colis")), ["tug/hooks/slack.luau:9 unknown-member"]);
+}
+
 /// A conversion reads what the ruleset from which a game comes declares, if it is in the library.
 #[test]
 fn a_conversion_reads_the_fields_of_the_old_rules() {

@@ -26,6 +26,32 @@ macro_rules! in_resolve {
 }
 
 const MISTAKES: &[Mistake] = &[
+    // Names that one function of a card makes and another reads, a context for an entity, the keys of a table beside another
+    (
+        "riskbreaker-0.0.3/maneuvers/rescue.luau",
+        "ctx.patient = care.ask_patient(ctx.actor)",
+        "ctx.wounded = care.ask_patient(ctx.actor)",
+        "did you mean `ctx.patient`?",
+    ),
+    (
+        "silent-winter/maneuvers/treat.luau",
+        "return { target = pick.target(ctx.actor, pick.others(ctx.actor)",
+        "return { foe = pick.target(ctx.actor, pick.others(ctx.actor)",
+        "`ask` of this card returns no `target`",
+    ),
+    (
+        "silent-winter/maneuvers/treat.luau",
+        "resolve = function(who, plan)\n\t\thealing.treat(who, plan.target)",
+        "resolve = function(ctx)\n\t\thealing.treat(ctx.actor, ctx.target)",
+        "write function(who, plan), who for ctx.actor, and plan.target for ctx.target",
+    ),
+    (
+        "riskbreaker-0.0.3/lib/sense.luau",
+        "sense.CAREFUL = { plenty = 3, stake = 2 }",
+        "sense.CAREFUL = { plenty = 3, stakes = 2 }",
+        "did you mean `stake`?",
+    ),
+    ("silent-winter/specs/rules/mounts.luau", "\"is mounted (SW-129)\"", "\"is riding (SW-129)\"", "no script says"),
     // Specs: expectations of nobody, faces of no die, reasons that no card gives, the list of another spec
     (
         "contest/specs/cases/wounds.luau",
@@ -1228,6 +1254,49 @@ fn each_cure_that_is_a_change_takes_the_mistake_away_and_adds_none() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let applied: usize = applied.iter().map(|(applied, _)| applied).sum();
     assert!(applied >= 180, "only {applied} changes");
+}
+
+/// Other ways to write what the shipped rules say: a file, a text in it, and the same in other words.
+const RIGHT: &[(&str, &str, &str)] = &[
+    ("contest/maneuvers/reload.luau", "if unit.missile == \"\" then", "if #unit.missile == 0 then"),
+    ("contest/items/crossbow.luau", "range = 150", "range = 3 * 50"),
+    (
+        "contest/lib/sides.luau",
+        "table.find(one.side.peace, other.side) == nil",
+        "not table.find(one.side.peace, other.side)",
+    ),
+    ("contest/scenarios/night-watch.toml", "at = \"0, 0\"", "at = [0, 0]"),
+    ("contest/RULES.md", "reach (CON-181, CON-AMB-29)", "reach (CON-180 to CON-182, CON-AMB-29)"),
+    (
+        "rbf/lib/half.luau",
+        "return if rb.switches.half_rounding == \"up\"",
+        "local set = rb.switches\n\treturn if set.half_rounding == \"up\"",
+    ),
+    ("rbf/specs/maneuvers/stun.luau", "\tt:dice(6, 6)\n", "\tt:dice({ 6, 6 })\n"),
+    ("rbf/maneuvers/sunder.luau", "default = proposed,", "default = math.max(1, proposed),"),
+    (
+        "riskbreaker-0.0.1/maneuvers/advantage.luau",
+        "failure = action.lose",
+        "failure = function(ctx)\n\t\taction.lose(ctx)\n\tend",
+    ),
+    ("riskbreaker-0.0.3/hooks/watch.luau", "priority = 10", "priority = -10"),
+    ("riskbreaker-0.0.3/scenarios/duel.toml", "M5: Sword, Knockdown", "M10: Sword, Knockdown"),
+    (
+        "silent-winter/policies/careful.luau",
+        "if q.topic == \"card\" and q.about.health",
+        "if q.topic == \"card\" and q.about ~= nil and q.about.health",
+    ),
+];
+
+#[test]
+fn the_same_rules_in_other_words_have_no_problems() {
+    let wrong = on_every_core(RIGHT, |(path, from, to)| {
+        let (ruleset, files) = sound_files(path, from);
+        let Planted { found, .. } = planted(files, &ruleset, path, from, to);
+        (!found.is_empty()).then(|| format!("{from} -> {to} in {path}: {found:#?}"))
+    });
+    let wrong: Vec<String> = wrong.into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::lint::Lint;
 use crate::lints::odd_fact::{self, odd_shapes, odd_types};
 use crate::lints::same_title::same_titles;
 use crate::lints::unknown_topic::unasked_topics;
+use crate::lints::unmade_member::unmade_members;
 use crate::lints::{invalid_dice, misspelt_text, unknown_name};
 use crate::misspelling::is_slip;
 use crate::place::is_from;
@@ -27,6 +28,7 @@ pub(crate) fn findings(stack: &Stack, own: usize, (rules, names): (&Rulebook, &N
     }
     found.extend(unasked_topics(stack, rules));
     found.extend(missing_facts(stack, rules.cards(), names));
+    found.extend(unmade_members(stack, rules, names));
     found.retain(|problem| is_from(stack, own, &problem.path));
     found.extend(odd_names(stack, own, rules));
     found.extend(odd_types(stack, own));
@@ -93,7 +95,7 @@ fn misspelt(stack: &Stack, name: &str, facts: &[(&Card, &str)]) -> Vec<Problem> 
 /// have one: the ruleset makes the member from the fact.
 fn missing_facts(stack: &Stack, cards: &[Card], names: &NamesOfFiles) -> Vec<Problem> {
     let mut found = Vec::new();
-    for (member, files) in names.context_reads() {
+    for (member, files) in &names.uses().context_reads {
         let reads = |card: &&Card| card.origins.values().any(|file| files.contains(file));
         let (with, without): (Vec<&Card>, Vec<&Card>) =
             cards.iter().filter(reads).partition(|card| card.facts.contains_key(member));

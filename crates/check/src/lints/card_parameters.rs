@@ -85,7 +85,7 @@ impl ScriptReader<'_> {
     /// Whether a function of a card takes an entity first, under the name that the other cards give it.
     pub(crate) fn takes_an_entity_first(&self, key: &str, function: &Function<'_>) -> bool {
         let Some(first) = function.args.first() else { return false };
-        let usual = self.known.names.usual_first_parameter(key);
+        let usual = self.known.names.usual_parameter(key, 0);
         let is_usual = usual.is_some_and(|(usual, times)| first.name == usual && times > AGREEING);
         is_usual && first.name != "ctx" && self.known.names.is_entity_variable(&text(first.name))
     }
@@ -94,7 +94,7 @@ impl ScriptReader<'_> {
     fn context_for_entity(&mut self, key: &str, function: &Function<'_>) {
         let Some(first) = function.args.first().filter(|first| first.name == "ctx") else { return };
         let names = &self.known.names;
-        let Some((usual, times)) = names.usual_first_parameter(key) else { return };
+        let Some((usual, times)) = names.usual_parameter(key, 0) else { return };
         let read = members_of(function, first.id);
         let is_of_entity = |name: &String| {
             let mut kinds = self.known.schema().into_iter().flat_map(|schema| &schema.kinds);
@@ -102,20 +102,40 @@ impl ScriptReader<'_> {
         };
         let strange: Vec<&String> = read.iter().filter(|name| !is_of_entity(name)).collect();
         let is_odd = usual != "ctx" && times > AGREEING && names.cards_that_take(key, 0, "ctx") <= 1;
-        let [strange] = strange.as_slice() else { return };
-        if !is_odd || !names.is_entity_variable(usual) {
-            return;
-        }
-        let wrong =
-            format!("`{key}` of other cards takes an entity first, `{usual}`, and this one reads `ctx.{strange}`");
+        let Some(first_strange) = strange.first().filter(|_| is_odd && names.is_entity_variable(usual)) else { return };
+        let wrong = format!(
+            "`{key}` of other cards takes an entity first, `{usual}`, and this one reads `ctx.{first_strange}`"
+        );
+        // Other cards read some of the names off the second parameter. The only other name is the entity.
+        let second = names.usual_parameter(key, 1).map(|(second, _)| second);
+        let (of_second, of_first): (Vec<&String>, Vec<&String>) =
+            read.iter().partition(|name| names.reads_of_parameter(key, 1, name) > 0);
         let bytes = self.bytes_of(Location::new(first.location.begin, function.location.end));
-        // Only one name is read, which is the entity itself.
-        let meant = (read.len() == 1).then(|| {
-            let code = self.text.get(bytes.clone()).unwrap_or_default();
-            exchanged_words(&exchanged_words(code, &format!("ctx.{strange}"), usual), "ctx", usual)
-        });
+        let meant = match (of_first.as_slice(), second) {
+            ([entity], second) if function.args.len() == 1 => {
+                let code = self.text.get(bytes.clone()).unwrap_or_default();
+                let mut code = exchanged_words(code, &format!("ctx.{entity}"), usual);
+                for name in &of_second {
+                    let by = format!("{}.{name}", second.unwrap_or_default());
+                    code = exchanged_words(&code, &format!("ctx.{name}"), &by);
+                }
+                let params = match second.filter(|_| !of_second.is_empty()) {
+                    Some(second) => format!("{usual}, {second}"),
+                    None => usual.to_owned(),
+                };
+                Some(exchanged_words(&code, "ctx", &params))
+            }
+            _ => None,
+        };
         let change = meant.map(|text| TextChange { begin: bytes.start, end: bytes.end, text });
-        let cure = format!("write function({usual}), and {usual} for ctx.{strange}");
+        let cure = match (second, of_second.first()) {
+            (Some(second), Some(name)) => {
+                format!(
+                    "write function({usual}, {second}), {usual} for ctx.{first_strange}, and {second}.{name} for ctx.{name}"
+                )
+            }
+            _ => format!("write function({usual}), and {usual} for ctx.{first_strange}"),
+        };
         self.problem_with(&LINT, first.location, (wrong, cure.into()), change);
     }
 

@@ -191,12 +191,18 @@ impl ScriptReader<'_> {
         if names.texts().any(|other| other.contains(&*text) || fills(other, &text)) {
             return;
         }
-        // Scripts may put a text together, so only a slip of a letter is certain.
+        // Scripts may put a text together, so only a slip of a letter or another word in an otherwise equal text is certain.
         let near = names.texts().filter(|other| other.contains(' ') && self.known.may_compare(1));
         let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
-        let mut meant = near.filter(|other| is_slip(&text, other) && digits(&text) == digits(other));
-        if let Some(meant) = meant.next().map(str::to_owned) {
-            let wrong = format!("no script says \"{text}\"");
+        let mut meant = near.filter_map(|other| match is_slip(&text, other) && digits(&text) == digits(other) {
+            true => Some((other, other)),
+            false => Some((with_one_other_word(other, &text)?, other)),
+        });
+        if let Some((meant, whole)) = meant.next().map(|(meant, whole)| (meant.to_owned(), whole.to_owned())) {
+            let wrong = match meant == whole {
+                true => format!("no script says \"{text}\""),
+                false => format!("no script says \"{text}\"; one says \"{whole}\""),
+            };
             self.problem(&LINT, at, (wrong, Cure::meant_text(text, meant)));
         }
     }
@@ -241,9 +247,41 @@ fn fills(pattern: &str, text: &str) -> bool {
     fixed > 0
 }
 
+/// The part of a longer text that has as many words as an expected one, and differs from it in one word. One of the equal words
+/// must be a number of a rule in brackets, so that both speak of the same rule.
+fn with_one_other_word<'t>(text: &'t str, expected: &str) -> Option<&'t str> {
+    let wanted: Vec<&str> = expected.split(' ').collect();
+    let is_rule = |word: &&str| word.starts_with('(') && word.ends_with(')') && word.contains('-');
+    if wanted.len() < FEWEST_WORDS || !wanted.iter().any(is_rule) {
+        return None;
+    }
+    let words: Vec<(usize, &str)> =
+        text.split(' ').map(|word| (word.as_ptr() as usize - text.as_ptr() as usize, word)).collect();
+    let part = words.windows(wanted.len()).find(|part| {
+        let mut odd = part.iter().zip(&wanted).filter(|((_, word), wanted)| word != *wanted);
+        let is_plain = odd.next().is_some_and(|((_, word), wanted)| {
+            [*word, *wanted].iter().all(|word| word.chars().all(char::is_alphabetic))
+        });
+        is_plain && odd.next().is_none()
+    })?;
+    let ((begin, _), (end, last)) = (part.first()?, part.last()?);
+    text.get(*begin..end + last.len())
+}
+
+/// The fewest words of an expected text that is compared word by word.
+const FEWEST_WORDS: usize = 3;
+
 #[cfg(test)]
 mod tests {
-    use super::fills;
+    use super::{fills, with_one_other_word};
+
+    #[test]
+    fn a_text_differs_in_one_word_from_a_part_of_another_text() {
+        let part = with_one_other_word("somebody is too near (SC-3)", "too close (SC-3)");
+        assert_eq!(part, Some("too near (SC-3)"));
+        assert_eq!(with_one_other_word("somebody is too near (SC-4)", "too close (SC-3)"), None);
+        assert_eq!(with_one_other_word("somebody is too near", "is too close"), None);
+    }
 
     #[test]
     fn a_text_fills_a_pattern_whose_fixed_parts_it_has_in_order() {

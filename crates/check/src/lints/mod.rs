@@ -107,6 +107,7 @@ pub(crate) mod unknown_rule;
 pub(crate) mod unknown_topic;
 pub(crate) mod unknown_variable;
 pub(crate) mod unknown_word;
+pub(crate) mod unmade_member;
 pub(crate) mod unreachable_code;
 pub(crate) mod unread_file;
 pub(crate) mod unread_key;
@@ -233,6 +234,7 @@ pub static LINTS: &[&Lint] = &[
     &unknown_topic::LINT,
     &unknown_variable::LINT,
     &unknown_word::LINT,
+    &unmade_member::LINT,
     &unreachable_code::LINT,
     &unread_file::LINT,
     &unread_key::LINT,

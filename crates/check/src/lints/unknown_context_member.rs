@@ -102,7 +102,7 @@ impl ScriptReader<'_> {
         };
         let given: Vec<(String, Location)> = named(value).map(|(name, at, _)| (name, at)).collect();
         let ExpressionKind::Table { items } = value.kind() else { return };
-        let is_filled = |name: &str| self.known.names.is_put_into_context(name);
+        let is_filled = |name: &str| self.known.names.is_put_into("ctx", name);
         let is_needed = |param: &&Param| !param.optional && given.iter().all(|(name, _)| *name != param.name);
         let missing: Vec<&Param> =
             rules.context().iter().filter(is_needed).filter(|param| !is_filled(&param.name)).collect();

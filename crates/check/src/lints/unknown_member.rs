@@ -36,7 +36,8 @@ impl ScriptReader<'_> {
         }
         // `table.pack` counts its values in `n`.
         let is_packed = name == "n" && self.text.contains("table.pack(");
-        if names.is_given(name) || is_packed {
+        // A copy of the data of an attachment has what the data has.
+        if names.is_given(name) || is_packed || self.names_of_any_data().contains(&name) {
             return;
         }
         // The name is compared with all known names and with all that are read.

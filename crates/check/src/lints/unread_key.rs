@@ -58,6 +58,29 @@ impl ScriptReader<'_> {
         }
     }
 
+    /// Reports a key of a table that nothing reads, if another table of the ruleset has the same keys but for one of almost the same
+    /// name that is read.
+    pub(crate) fn key_of_siblings(&mut self, items: &[TableItem<'_>]) {
+        if self.is_spec() || self.elsewhere {
+            return;
+        }
+        let keys: Vec<(String, Location)> = items.iter().filter_map(record_key).collect();
+        if keys.len() < FEWEST_KEYS || keys.len() != items.len() {
+            return;
+        }
+        let all: BTreeSet<&str> = keys.iter().map(|(key, _)| key.as_str()).collect();
+        for (key, at) in &keys {
+            if self.known.names.is_read(key) {
+                continue;
+            }
+            let others: BTreeSet<&str> = all.iter().copied().filter(|other| other != key).collect();
+            if let Some(meant) = self.known.names.key_of_similar_table(key, &others).map(str::to_owned) {
+                let wrong = format!("nothing reads `{key}`, and a table with the same other keys has `{meant}`");
+                self.problem(&LINT, *at, (wrong, Cure::meant(key.as_str(), meant)));
+            }
+        }
+    }
+
     /// Reports a key in a row of `rb.cases` that the function of the cases does not read, if it reads one of a similar name
     /// which the row lacks.
     pub(crate) fn rows_of_cases(&mut self, args: &[Expression<'_>]) {
@@ -154,6 +177,16 @@ impl ScriptReader<'_> {
 
 /// The fewest rows of a list whose keys are compared.
 const ROWS: usize = 3;
+/// The fewest keys of a table that is compared with other tables.
+const FEWEST_KEYS: usize = 2;
+
+/// The key of an item with a name.
+fn record_key(item: &TableItem<'_>) -> Option<(String, Location)> {
+    match item {
+        TableItem::Record { key, .. } => Some((literal(*key)?, key.location())),
+        _ => None,
+    }
+}
 
 /// Returns the keys of a table in a list, with their positions.
 fn keys_of(item: &TableItem<'_>) -> Option<BTreeMap<String, Location>> {

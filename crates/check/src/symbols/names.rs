@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::inference::evidence::FieldEvidence;
 use crate::inference::value_type::{ValueType, orders, reckons};
 use crate::symbols::asked::{AskedNames, ChangedNames, Collection};
+use crate::symbols::card_functions::CardFunction;
 use crate::symbols::result_type::{DerivedResult, ResultType};
 use crate::symbols::signature::{Signature, TestedValues};
 use crate::symbols::surroundings::{Callee, Surroundings, is_vocabulary};
@@ -821,9 +822,19 @@ impl NamesOfFiles {
         (self.makes_context && !self.open_context).then(members)
     }
 
-    /// The members that files of cards read off `ctx`, with the paths of the files.
-    pub fn context_reads(&self) -> impl Iterator<Item = (&str, &BTreeSet<String>)> {
-        self.uses.context_reads.iter().map(|(member, files)| (member.as_str(), files))
+    /// How the files use functions, derived values, verbs, lists and the context of cards.
+    pub fn uses(&self) -> &UsesInFiles {
+        &self.uses
+    }
+
+    /// Whether `ctx` may get members that the files do not name.
+    pub fn has_open_context(&self) -> bool {
+        self.open_context
+    }
+
+    /// How often files other than specs name a member of a variable, such as `ctx.targets`.
+    pub fn times_of_path(&self, path: &str) -> usize {
+        self.paths.get(path).copied().unwrap_or_default()
     }
 
     /// The members that scripts read off a variable of that name.
@@ -848,10 +859,25 @@ impl NamesOfFiles {
         (self.dice.largest > 0 && !self.dice.is_open).then_some(self.dice.largest)
     }
 
-    /// Whether some script assigns a member of a variable called `ctx`.
-    pub fn is_put_into_context(&self, name: &str) -> bool {
+    /// Returns the key of a table with the same other keys as another table, if it is almost the same name as `key` and scripts
+    /// read it.
+    pub fn key_of_similar_table(&self, key: &str, others: &BTreeSet<&str>) -> Option<&str> {
+        self.asked.note_all([Collection::Tables, Collection::Read]);
+        if !self.budget.spend(self.tables.len() as u64) {
+            return None;
+        }
+        let is_alike = |keys: &&BTreeSet<String>| {
+            keys.len() == others.len() + 1 && !keys.contains(key) && others.iter().all(|other| keys.contains(*other))
+        };
+        let of_others = self.tables.iter().filter(is_alike);
+        let mut odd = of_others.flat_map(|keys| keys.iter().filter(|name| !others.contains(name.as_str())));
+        odd.find(|name| slips(key, name, 1).is_some() && self.is_read(name)).map(String::as_str)
+    }
+
+    /// Whether some script assigns a member of a variable of that name.
+    pub fn is_put_into(&self, variable: &str, name: &str) -> bool {
         self.asked.note_all([Collection::Tables]);
-        self.filled.iter().any(|((_, of), names)| of == "ctx" && names.contains(name))
+        self.filled.iter().any(|((_, of), names)| of == variable && names.contains(name))
     }
 
     /// Whether a table that is a context, as far as its other members show, gets a member of that name.
@@ -956,9 +982,16 @@ impl NamesOfFiles {
         functions.and_then(|given| given.texts_at(at).find(|(param, _)| *param == name)).map_or(0, |(_, times)| times)
     }
 
-    /// Returns what most functions that cards have under a key call their first parameter, and how many do.
-    pub fn usual_first_parameter(&self, key: &str) -> Option<(&str, usize)> {
-        self.given_to(&function_of_cards(key))?.texts_at(0).max_by_key(|(_, times)| *times)
+    /// Returns what most functions that cards have under a key call their parameter at a position, and how many do.
+    pub fn usual_parameter(&self, key: &str, at: usize) -> Option<(&str, usize)> {
+        self.given_to(&function_of_cards(key))?.texts_at(at).max_by_key(|(_, times)| *times)
+    }
+
+    /// How many functions that cards have under a key read a name off their parameter at a position.
+    pub fn reads_of_parameter(&self, key: &str, at: usize, name: &str) -> usize {
+        self.asked.note(&function_of_cards(key));
+        let functions = self.uses.card_functions.values().filter_map(|functions| functions.get(key)?.params.get(at));
+        functions.filter(|param| param.read.contains_key(name)).count()
     }
 
     /// Whether scripts roll a member of that name.
@@ -1015,7 +1048,9 @@ impl NamesOfFiles {
     /// Whether a member of that name is used only as a list.
     pub fn is_list(&self, name: &str) -> bool {
         self.asked.note(name);
-        self.listed.contains(name) && !self.parted.contains(name)
+        // A text has a length, too: the declaration of a field goes before its uses.
+        let may_be = self.fields.types.get(name).is_none_or(|ty| matches!(ty, None | Some(ValueType::List)));
+        may_be && self.listed.contains(name) && !self.parted.contains(name)
     }
 
     /// Whether a member is used only as a list where it is read off an owner of that name. One other use is tolerated.
@@ -1293,6 +1328,7 @@ impl<'ast> Gatherer<'_> {
                     if let Some(name) = literal(*key) {
                         if !handed && !self.kinds && !self.spec {
                             self.names.own_keys.insert(name.clone());
+                            self.names.uses.writers.entry(name.clone()).or_default().insert(self.file.to_owned());
                             self.names.note_computed(&name, *value);
                             keys.insert(name.clone());
                         }
@@ -1366,6 +1402,8 @@ impl<'ast> Gatherer<'_> {
             self.names.keys.insert(name.clone());
         }
         if let (ExpressionKind::FunctionLiteral(function), true) = (value.kind(), self.file.contains("/maneuvers/")) {
+            let of_file = self.names.uses.card_functions.entry(self.file.to_owned()).or_default();
+            of_file.insert(name.clone(), CardFunction::of(function));
             let signature = Signature::of(function, self.around);
             let (giving, silent) = self.names.of_cards.entry(name.clone()).or_default();
             *giving += usize::from(signature.answers_at_times);
@@ -1430,6 +1468,7 @@ impl Gatherer<'_> {
                         if !self.spec {
                             self.names.note_computed(name, *value);
                             *self.names.written.entry(name.clone()).or_default() += 1;
+                            self.names.uses.writers.entry(name.clone()).or_default().insert(self.file.to_owned());
                         }
                     }
                     self.assigned(name);

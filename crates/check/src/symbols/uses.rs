@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::symbols::asked::ChangedNames;
+use crate::symbols::card_functions::CardFunction;
 
 /// How the files use functions, derived values, verbs and lists. Specs do not count.
 #[derive(Clone, Debug, Default)]
@@ -19,8 +20,13 @@ pub(crate) struct UsesInFiles {
     pub followed: BTreeSet<String>,
     /// The lists of texts that scripts write down, without repetitions.
     pub text_lists: BTreeSet<BTreeSet<String>>,
-    /// The members that files of cards read off `ctx`, with the files. No look-up of a script depends on them.
+    /// The members that files of cards read off `ctx` or assign there, with the files. No look-up of a script depends on them, nor
+    /// on the two below.
     pub context_reads: BTreeMap<String, BTreeSet<String>>,
+    /// The files that give a table of their own a member of a name, or assign one.
+    pub writers: BTreeMap<String, BTreeSet<String>>,
+    /// The functions of the cards in a file, by the path of the file and the key of the function.
+    pub card_functions: BTreeMap<String, BTreeMap<String, CardFunction>>,
 }
 
 impl UsesInFiles {
@@ -34,6 +40,8 @@ impl UsesInFiles {
         self.followed.extend(other.followed.iter().cloned());
         self.text_lists.extend(other.text_lists.iter().cloned());
         add_sets(&mut self.context_reads, &other.context_reads);
+        add_sets(&mut self.writers, &other.writers);
+        self.card_functions.extend(other.card_functions.iter().map(|(file, of)| (file.clone(), of.clone())));
     }
 
     /// Notes the names about which these uses and the last ones differ.

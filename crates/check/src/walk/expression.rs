@@ -157,6 +157,7 @@ impl ScriptReader<'_> {
         self.misspelt_in_list(items);
         self.odd_key(items);
         self.key_of_a_breach(items);
+        self.key_of_siblings(items);
         for item in items {
             match item {
                 TableItem::List { value } => self.expression(*value),
