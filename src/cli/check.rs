@@ -134,7 +134,7 @@ fn with_proved_edit(
     if let Some(edit) = &changes.preferred {
         let helps = match before {
             0 => analysis.helps(problem, &text, edit, &WorkBudget::new(WORK_OF_TRIAL)),
-            _ => edited(&text, edit).map(|text| {
+            _ => edit.applied_to(&text).map(|text| {
                 let library = library.clone().with_texts([(problem.path.as_str(), text)]);
                 problems_of_loading(&library, id) < before
             }),
@@ -150,14 +150,6 @@ fn with_proved_edit(
 /// The number of problems that keep a ruleset from loading.
 fn problems_of_loading(library: &Library, id: &str) -> usize {
     Ruleset::load(library, id).err().map_or(0, |error| error.problems.len())
-}
-
-/// A text after an edit; `None` if the edit is outside of it.
-fn edited(text: &str, edit: &TextChange) -> Option<String> {
-    text.get(edit.begin..edit.end)?;
-    let mut edited = text.to_owned();
-    edited.replace_range(edit.begin..edit.end, &edit.text);
-    Some(edited)
 }
 
 /// The rules of an earlier version, with whose they are, in the words of a message.

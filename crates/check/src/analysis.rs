@@ -144,9 +144,7 @@ impl Analysis {
     /// True if a change of a file removes a problem that the check has found in it, and causes no other; `None` if only a
     /// check of the whole ruleset can tell.
     pub fn helps(&self, problem: &Problem, text: &str, change: &TextChange, budget: &WorkBudget) -> Option<bool> {
-        let mut fixed = text.to_owned();
-        text.get(change.begin..change.end)?;
-        fixed.replace_range(change.begin..change.end, &change.text);
+        let fixed = change.applied_to(text)?;
         let before = self.read_again(&problem.path, text, budget)?;
         before.iter().find(|found| found.message == problem.message && found.line == problem.line)?;
         let after = self.read_again(&problem.path, &fixed, budget)?;

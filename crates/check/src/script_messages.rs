@@ -122,11 +122,8 @@ mod tests {
     fn cured(text: &str, line: u32, message: &str) -> (String, Option<u32>) {
         let mut problem = cast_fails::LINT.problem("g/cast/ann.toml", message).at((line, 1));
         cure_by_message(&mut problem, text);
-        let mut after = text.to_owned();
-        if let Some(change) = &problem.change {
-            after.replace_range(change.begin..change.end, &change.text);
-        }
-        (after, problem.line)
+        let after = problem.change.as_ref().and_then(|change| change.applied_to(text));
+        (after.unwrap_or_else(|| text.to_owned()), problem.line)
     }
 
     #[test]

@@ -307,12 +307,7 @@ mod tests {
 
     fn changed(text: &str, place: (u32, u32), cure: Cure) -> Vec<String> {
         let problem = Problem::new("g/x.luau", "wrong").at(place).with_cure(cure);
-        let apply = |change: TextChange| {
-            let mut text = text.to_owned();
-            text.replace_range(change.begin..change.end, &change.text);
-            text
-        };
-        problem.changes_in(text).all().map(apply).collect()
+        problem.changes_in(text).all().map(|change| change.applied_to(text).unwrap()).collect()
     }
 
     #[test]

@@ -196,8 +196,7 @@ mod tests {
         ] {
             let problems = Document::parse(&source(text)).err().unwrap();
             let change = problems[0].change.clone().unwrap_or_else(|| panic!("{text}: {problems:?}"));
-            let mut changed = text.to_owned();
-            changed.replace_range(change.begin..change.end, &change.text);
+            let changed = change.applied_to(text).unwrap();
             assert_eq!(changed, right);
             assert!(Document::parse(&source(&changed)).is_ok(), "{changed}");
         }

@@ -71,6 +71,16 @@ pub struct TextChange {
     pub text: String,
 }
 
+impl TextChange {
+    /// The file's text after the change; `None` if the change is not within it, or divides a letter.
+    pub fn applied_to(&self, text: &str) -> Option<String> {
+        text.get(self.begin..self.end)?;
+        let mut changed = text.to_owned();
+        changed.replace_range(self.begin..self.end, &self.text);
+        Some(changed)
+    }
+}
+
 impl Problem {
     /// The most letters of a message and of a correction. Longer ones end in `…`.
     pub const LONGEST: usize = 2_000;

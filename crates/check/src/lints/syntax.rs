@@ -98,9 +98,7 @@ impl ScriptReader<'_> {
 
     /// The first syntax error of the script with a change; `None` if it is valid then.
     pub(crate) fn error_with(&self, change: &TextChange) -> Option<SyntaxError> {
-        let mut text = self.text.to_owned();
-        text.replace_range(change.begin..change.end, &change.text);
-        parse(&Arena::new(), &text).err()
+        parse(&Arena::new(), &change.applied_to(self.text)?).err()
     }
 
     /// Whether the script with a change has a syntax error with these words in it.
