@@ -3,19 +3,19 @@
 #![cfg(feature = "check")]
 
 mod files;
+#[path = "files/flow_mistakes.rs"]
+mod flow_mistakes;
 mod parallel;
 #[path = "files/planted.rs"]
 mod planted;
 
 use std::collections::BTreeMap;
 
+use flow_mistakes::{FLOW_MISTAKES, Mistake};
 use parallel::on_every_core;
 use planted::{Planted, all_findings, planted};
 use riskbreaker::Library;
 use riskbreaker::check::{findings, findings_at_save};
-
-/// The file with its ruleset's folder, the original text, its replacement, and a part of the message or remedy.
-type Mistake = (&'static str, &'static str, &'static str, &'static str);
 
 /// The beginning of the function of a card, and the same with a block in it.
 const RESOLVE: &str = "resolve = function(ctx)";
@@ -1186,8 +1186,9 @@ fn missed((path, from, to, told): &Mistake) -> Option<String> {
 
 #[test]
 fn each_mistake_is_reported_at_its_place_with_a_correction() {
-    let wrong: Vec<String> = on_every_core(MISTAKES, missed).into_iter().flatten().collect();
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), MISTAKES.len(), wrong.join("\n"));
+    let mistakes = [MISTAKES, FLOW_MISTAKES].concat();
+    let wrong: Vec<String> = on_every_core(&mistakes, missed).into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), mistakes.len(), wrong.join("\n"));
 }
 
 /// The changes that the cures of a mistake name, and those of them that leave what they are to take away, lead to a file that is
@@ -1223,7 +1224,7 @@ fn changes((path, from, to, _): &Mistake) -> (usize, Vec<String>) {
 #[cfg(feature = "lsp")]
 #[test]
 fn each_cure_that_is_a_change_takes_the_mistake_away_and_adds_none() {
-    let applied = on_every_core(MISTAKES, changes);
+    let applied = on_every_core(&[MISTAKES, FLOW_MISTAKES].concat(), changes);
     let wrong: Vec<String> = applied.iter().flat_map(|(_, wrong)| wrong.clone()).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let applied: usize = applied.iter().map(|(applied, _)| applied).sum();

@@ -1,6 +1,7 @@
 //! The symbol table: what the files of a ruleset declare, and the names that scripts may use.
 
 pub(crate) mod asked;
+pub(crate) mod entity_lists;
 pub(crate) mod file_names;
 pub(crate) mod given_words;
 pub(crate) mod known;
