@@ -55,4 +55,36 @@ pub const FLOW_MISTAKES: &[Mistake] = &[
         "harm.health(rb.roll(\"1d6\", \"{} bleeds\", who))",
         "`harm.health` needs",
     ),
+    // Keys of a table that is read by a switch, names of other rulesets, words of a choice, values of an equal list
+    (
+        "silent-winter/lib/rolls.luau",
+        "{ d20 = \"1d20-1d20\", [\"3d6\"] = \"3d6-3d6\" }",
+        "{ d12 = \"1d20-1d20\", [\"3d6\"] = \"3d6-3d6\" }",
+        "the switch `roll_die` is never `d12`, and this table has no `d20`",
+    ),
+    (
+        "riskbreaker-0.0.3/lib/sense.luau",
+        "\"inflict_kill\", \"inflict_skill\", \"pass\" }",
+        "\"kill_damage\", \"inflict_skill\", \"pass\" }",
+        "did you mean `inflict_kill`?",
+    ),
+    (
+        "riskbreaker-0.0.1/maneuvers/recovery.luau",
+        "extra == \"advantage\"",
+        "extra == \"gain_advantage\"",
+        "`further.ask` never gives \"gain_advantage\"",
+    ),
+    // Elements of lists that a function is given or returns
+    (
+        "contest/lib/trial.luau",
+        "return other ~= unit and sides.present(other)",
+        "return other ~= unit and other.raised ~= nil and sides.present(other)",
+        "is never nil",
+    ),
+    (
+        "rbf/maneuvers/reload.luau",
+        "for _, weapon in ipairs(gear.held(actor)) do",
+        "for _, weapon in ipairs(gear.held(actor)) do\n\t\tweapon.reloads = 1",
+        "`reloads` of an entity is written like a table's",
+    ),
 ];

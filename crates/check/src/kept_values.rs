@@ -95,3 +95,24 @@ impl KeptNames {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kept_value_is_meant_by_its_letters_or_its_words_or_because_nothing_reads_it() {
+        let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<String>>();
+        let all = ["round of leaving", "stood on leaving", "has a level"];
+        let meant = |name: &str, read: &[&str]| match (KeptNames { kept: set(&all), read: set(read), is_open: false })
+            .instead_of(name)
+        {
+            Cure::MeantText { meant, .. } => Some(meant),
+            _ => None,
+        };
+        assert_eq!(meant("round of leavng", &all), Some("round of leaving".to_owned()));
+        assert_eq!(meant("round of parting", &all), Some("round of leaving".to_owned()));
+        assert_eq!(meant("rank", &all[..2]), Some("has a level".to_owned()));
+        assert_eq!(meant("rank", &all), None);
+    }
+}
