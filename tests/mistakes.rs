@@ -3,6 +3,8 @@
 #![cfg(feature = "check")]
 
 mod files;
+#[path = "files/flow_mistakes.rs"]
+mod flow_mistakes;
 mod parallel;
 #[path = "files/planted.rs"]
 mod planted;
@@ -10,13 +12,11 @@ mod planted;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use flow_mistakes::{FLOW_MISTAKES, Mistake};
 use parallel::on_every_core;
 use planted::{Planted, all_findings, planted};
 use riskbreaker::Library;
 use riskbreaker::check::{findings, findings_at_save};
-
-/// The file with its ruleset's folder, the original text, its replacement, and a part of the message or remedy.
-type Mistake = (&'static str, &'static str, &'static str, &'static str);
 
 /// The beginning of the function of a card, and the same with a block in it.
 const RESOLVE: &str = "resolve = function(ctx)";
@@ -1195,11 +1195,14 @@ fn sound_files(path: &str, from: &str) -> (String, BTreeMap<String, String>) {
     (ruleset, files)
 }
 
+fn mistakes() -> impl Iterator<Item = &'static Mistake> {
+    MISTAKES.iter().chain(FLOW_MISTAKES)
+}
+
 /// What is found for each mistake, which takes most of the time of both tests of the list.
 static FOUND: LazyLock<Vec<Planted>> = LazyLock::new(|| {
-    let numbers: Vec<usize> = (0..MISTAKES.len()).collect();
-    let mut found = on_every_core(&numbers, |number| {
-        let (path, from, to, _) = MISTAKES[*number];
+    let numbered: Vec<(usize, &Mistake)> = mistakes().enumerate().collect();
+    let mut found = on_every_core(&numbered, |(number, (path, from, to, _))| {
         let (ruleset, files) = sound_files(path, from);
         (*number, planted(files, &ruleset, path, from, to))
     });
@@ -1223,8 +1226,8 @@ fn missed(((path, from, to, told), Planted { line, found }): (&Mistake, &Planted
 
 #[test]
 fn each_mistake_is_reported_at_its_place_with_a_correction() {
-    let wrong: Vec<String> = MISTAKES.iter().zip(&*FOUND).filter_map(missed).collect();
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), MISTAKES.len(), wrong.join("\n"));
+    let wrong: Vec<String> = mistakes().zip(&*FOUND).filter_map(missed).collect();
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), FOUND.len(), wrong.join("\n"));
 }
 
 /// The changes that the cures of a mistake name, and those of them that leave what they are to take away, lead to a file that is
@@ -1259,7 +1262,7 @@ fn changes(((path, from, to, _), Planted { found, .. }): &(&Mistake, &Planted)) 
 #[cfg(feature = "lsp")]
 #[test]
 fn each_cure_that_is_a_change_takes_the_mistake_away_and_adds_none() {
-    let planted: Vec<(&Mistake, &Planted)> = MISTAKES.iter().zip(&*FOUND).collect();
+    let planted: Vec<(&Mistake, &Planted)> = mistakes().zip(&*FOUND).collect();
     let applied = on_every_core(&planted, changes);
     let wrong: Vec<String> = applied.iter().flat_map(|(_, wrong)| wrong.clone()).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

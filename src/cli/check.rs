@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use riskbreaker::check::{self, Analysis, CheckReport, Lint, first_and_count};
-use riskbreaker::ruleset::{Changes, Problem, TextChange};
+use riskbreaker::ruleset::{Changes, Problem};
 use riskbreaker::{Library, Ruleset, WorkBudget};
 use serde_json::json;
 

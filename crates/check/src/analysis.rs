@@ -6,7 +6,9 @@ use std::thread;
 
 use crate::allow::Allowances;
 use crate::inference::value_type::ValueType;
+use crate::kept_values::values_that_nobody_keeps;
 use crate::lints::cast_fails::cast_that_fails;
+use crate::lints::changelog_version::versions_of_changelogs;
 use crate::lints::conflict_copy::conflict_copies;
 use crate::lints::old_value::wrong_old_values;
 use crate::lints::rule_id::wrong_rule_ids;
@@ -238,6 +240,7 @@ pub(crate) fn find(
     if unexamined.is_empty() {
         found.extend(unread_files(&stack, own, &used));
         found.extend(conflict_copies(&stack, own));
+        found.extend(versions_of_changelogs(&stack, own));
     } else {
         // What the unread files use is not known.
         unreadable = true;
@@ -246,6 +249,7 @@ pub(crate) fn find(
     found.extend(wrong_rule_ids(&stack, own, &known));
     if depth == Depth::Everything {
         found.extend(wrong_old_values(library, &stack, own));
+        found.extend(values_that_nobody_keeps(library, &stack, own));
     }
     found.extend(unknown_in_rule_texts(&stack, own, &known));
     if let Some(rules) = &rules {

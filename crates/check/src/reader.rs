@@ -9,8 +9,10 @@ use crate::members::Members;
 use crate::spec_calls::SpecCalls;
 use crate::symbols::known::{KnownNames, Mistake};
 use crate::syntax::place_in;
+use crate::table_keys::TablesOfWords;
 use riskbreaker_ruleset::{Problem, Source, TextChange};
 use riskbreaker_script::syntax::{Location, TextPosition};
+use riskbreaker_state::Value;
 
 /// The highest number of problems that are reported for one file.
 const MOST_PROBLEMS: usize = 200;
@@ -80,6 +82,12 @@ pub(crate) struct ScriptReader<'r> {
     pub row: Option<(u64, BTreeSet<String>, BTreeSet<String>)>,
     /// The keys of the enclosing tables, the outermost first.
     pub keys: Vec<String>,
+    /// The values of the rows of `rb.cases` that are written down, by their keys.
+    pub row_values: Vec<(String, Value, Location)>,
+    /// The number of enclosing branches of `if` statements.
+    pub branches: usize,
+    /// The local tables whose keys are words.
+    pub tables_of_words: TablesOfWords,
     /// The topics of the questions that the enclosing branches of a policy answer.
     pub answered: Vec<String>,
     /// What can be read off the expression before [`Members::MARK`], once that was reached.
@@ -124,6 +132,9 @@ impl<'r> ScriptReader<'r> {
             pure: Vec::new(),
             scopes: Vec::new(),
             row: None,
+            row_values: Vec::new(),
+            branches: 0,
+            tables_of_words: TablesOfWords::default(),
             keys: Vec::new(),
             answered: Vec::new(),
             members: None,

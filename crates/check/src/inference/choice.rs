@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::inference::Inference;
 use crate::inference::symbol::Symbol;
-use crate::syntax::{literal, text, value_of};
-use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, TableItem};
+use crate::symbols::given_words::ids_of_options;
+use crate::syntax::{literal, text};
+use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind};
 
 /// What a call gives where all texts that it can give are written down.
 #[derive(Clone, Debug)]
@@ -71,23 +72,9 @@ impl Inference<'_> {
         let ExpressionKind::Call { func, args, .. } = choice.kind() else { return None };
         let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return None };
         let [table] = args else { return None };
-        let ExpressionKind::Table { items } = table.kind() else { return None };
         if index != "choose" || self.symbol(expr) != Some(Symbol::Vocabulary) {
             return None;
         }
-        if value_of(items, "other").is_some() || value_of(items, "more").is_some() {
-            return None;
-        }
-        let ExpressionKind::Table { items } = value_of(items, "options")?.kind() else { return None };
-        let ids = items.iter().map(|item| match item {
-            TableItem::List { value: option } => match option.kind() {
-                ExpressionKind::Table { items } if value_of(items, "value").is_none() => {
-                    literal(value_of(items, "id")?)
-                }
-                _ => literal(*option),
-            },
-            _ => None,
-        });
-        ids.collect()
+        ids_of_options(*table)
     }
 }

@@ -43,7 +43,10 @@ impl Inference<'_> {
                         let kind = self.known.kind(&kind)?;
                         of_type(&kind.field(kind.field_named(&name)?).ty)
                     }
-                    Symbol::Entity(None) => self.known.always_refers(&name).then_some(Symbol::Entity(None)),
+                    Symbol::Entity(None) => match self.known.always_refers(&name) {
+                        true => Some(Symbol::Entity(None)),
+                        false => self.list_of_all(&name),
+                    },
                     Symbol::Holder if name == "owner" => Some(Symbol::Entity(None)),
                     Symbol::Holder if name == "data" => self.data_of(expr),
                     Symbol::Context => symbol_of_param(declared(self.known.rules?.context(), &name)?),
@@ -64,11 +67,22 @@ impl Inference<'_> {
                         file => self.file_named(file).map(|source| Symbol::Module(source.path.clone())),
                     };
                 }
-                let Some(Symbol::Word(word)) = self.symbol_within(func, links) else { return None };
+                let Some(Symbol::Word(word)) = self.symbol_within(func, links) else {
+                    return match func.kind() {
+                        ExpressionKind::IndexName { expr, index, .. }
+                            if index == "clone"
+                                && self.symbol_within(expr, links) == Some(Symbol::Library("table")) =>
+                        {
+                            self.entities_in(*args.first()?, links)
+                        }
+                        _ => self.entities_given_by(func, links).map(Symbol::Entities),
+                    };
+                };
                 let kind = args.first().and_then(|arg| literal(*arg)).filter(|kind| self.known.kind(kind).is_some());
                 match word {
                     "choose" | "choose_many" | "order" => symbol_of_param(self.topic_of(*args.first()?)?),
                     "each" => Some(Symbol::Entities(kind)),
+                    "filter" | "shuffle" => self.entities_in(*args.first()?, links),
                     "first" | "spawn" | "relate" | "relation" => Some(Symbol::Entity(kind)),
                     "related" | "relating" => {
                         let kind = self.known.kind(&kind?)?;
@@ -83,6 +97,49 @@ impl Inference<'_> {
             }
             _ => None,
         }
+    }
+
+    /// The meaning of a field if it is the same list of entities in all kinds that have it.
+    fn list_of_all(&self, field: &str) -> Option<Symbol> {
+        of_type(self.known.type_of_all(field)?).filter(|symbol| matches!(symbol, Symbol::Entities(_)))
+    }
+
+    /// The kind of the elements of a list that a function runs through: of a list of entities, or of a member whose name is
+    /// used for nothing but such a list.
+    pub(crate) fn kind_of_elements(&self, list: Expression<'_>) -> Option<Option<String>> {
+        let by_name = || match list.kind() {
+            ExpressionKind::IndexName { expr, index, .. }
+                if self.symbol(expr).is_none() && !self.is_made_here(expr) =>
+            {
+                let name = text(index);
+                let is_everywhere = self.known.names.type_everywhere(&name) == Some(ValueType::List);
+                self.list_of_all(&name).filter(|_| is_everywhere && !self.is_spec())
+            }
+            _ => None,
+        };
+        match self.symbol(list).or_else(by_name)? {
+            Symbol::Entities(kind) => Some(kind),
+            _ => None,
+        }
+    }
+
+    /// The meaning of a list of entities; `None` for any other value.
+    fn entities_in(&self, list: Expression<'_>, links: usize) -> Option<Symbol> {
+        self.symbol_within(list, links).filter(|symbol| matches!(symbol, Symbol::Entities(_)))
+    }
+
+    /// The kind of the entities in the list that a function of the ruleset returns; `None` if it may return anything else.
+    fn entities_given_by(&self, func: Expression<'_>, links: usize) -> Option<Option<String>> {
+        let signature = match func.kind() {
+            ExpressionKind::Local { local, .. } => self.functions.get(&local.id)?,
+            ExpressionKind::IndexName { expr, index, .. } => match self.symbol_within(expr, links)? {
+                Symbol::Module(path) => self.known.names.module(&path)?.members.get(&text(index))?.as_ref()?,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let kind = signature.entities.clone()?;
+        Some(kind.filter(|kind| self.known.kind(kind).is_some()))
     }
 
     /// The data of an attachment: those of its hook where the hook is known and declares them, or those of any hook.

@@ -12,6 +12,7 @@ pub(crate) mod silent;
 pub(crate) mod symbol;
 mod typing;
 pub(crate) mod value_type;
+pub(crate) mod words_of_value;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +23,7 @@ use self::evidence::Evidence;
 use self::silent::Silent;
 use self::symbol::Symbol;
 use self::value_type::ValueType;
+use self::words_of_value::DeclaredWords;
 use crate::symbols::known::KnownNames;
 use crate::symbols::signature::{Signature, TestedValues};
 use crate::syntax::{Locals, literal};
@@ -59,6 +61,8 @@ pub(crate) struct Inference<'r> {
     pub choices: BTreeMap<u64, Vec<String>>,
     /// Local variables that hold what a call gives, with the texts that it can be.
     pub words_of_results: BTreeMap<u64, WordsOfCall>,
+    /// Local variables that hold one of the words that a declaration lists.
+    pub declared_words: BTreeMap<u64, DeclaredWords>,
     /// The local variables, and how they change.
     pub locals: Locals,
     /// Local variables of a policy that hold an entity of another seat.
@@ -119,6 +123,7 @@ impl<'r> Inference<'r> {
             computed_texts: BTreeSet::new(),
             choices: BTreeMap::new(),
             words_of_results: BTreeMap::new(),
+            declared_words: BTreeMap::new(),
             locals: Locals::default(),
             strangers: BTreeSet::new(),
             subjects: BTreeSet::new(),

@@ -1,9 +1,9 @@
 //! The types of expressions, where they are certain.
 
 use crate::inference::Inference;
-use crate::inference::symbol::Symbol;
-use crate::inference::value_type::{ValueType, is_default, reckons, result_of};
-use crate::syntax::text;
+use crate::inference::symbol::{Symbol, declared};
+use crate::inference::value_type::{ValueType, is_default, reckons, result_of, type_of_param};
+use crate::syntax::{name_of, text};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Local, TableItem, UnaryOp};
 use riskbreaker_state::Value;
@@ -90,10 +90,10 @@ impl Inference<'_> {
                     }
                     Symbol::HookData(hook) => {
                         let data = self.known.rules?.hook_data(&hook)?;
-                        crate::inference::value_type::type_of_param(
-                            &crate::inference::symbol::declared(data, &name)?.ty,
-                        )
+                        type_of_param(&declared(data, &name)?.ty)
                     }
+                    Symbol::Context => type_of_param(&declared(self.known.rules?.context(), &name)?.ty),
+                    Symbol::Event { verb, may_be_over } => self.type_in_event(&verb, may_be_over, expr, &name),
                     Symbol::Holder if name == "id" => Some(ValueType::Number),
                     Symbol::Holder if name == "hook" => Some(ValueType::Text),
                     _ => self.type_of_symbol(expression),
@@ -102,6 +102,19 @@ impl Inference<'_> {
             ExpressionKind::Call { func, self_call, .. } => self.type_of_call(func, self_call, expression),
             _ => None,
         }
+    }
+
+    /// The type of a value of an event: of a parameter, by its declaration, or of the result, by what the verb gives. A hook
+    /// may write values of its own into the event.
+    fn type_in_event(&self, verb: &str, may_be_over: bool, event: Expression<'_>, name: &str) -> Option<ValueType> {
+        let declared = self.known.rules?.verb(verb)?;
+        if let Some(param) = declared.param(name).filter(|_| declared.is_typed) {
+            return type_of_param(&param.ty);
+        }
+        let names = &self.known.names;
+        let is_result = name == "result" && may_be_over && !names.is_declared_again(verb) && !names.is_reworked(verb);
+        let is_own = is_result && !names.is_written_to_event(name_of(event).as_deref(), name);
+        names.verb(verb).filter(|_| is_own)?.gives
     }
 
     pub(crate) fn type_of_symbol(&self, expression: Expression<'_>) -> Option<ValueType> {
@@ -133,6 +146,7 @@ impl Inference<'_> {
         let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return None };
         let name = text(index);
         match self.symbol(expr) {
+            Some(Symbol::Vocabulary) if !self_call && name == "choose" => self.type_of_answer(call),
             Some(Symbol::Vocabulary) if !self_call => {
                 result_of(api::word(&name)?.ty).or_else(|| self.type_of_symbol(call))
             }
@@ -152,6 +166,12 @@ impl Inference<'_> {
             }
             _ => None,
         }
+    }
+
+    /// The type of the answer to a question whose topic is declared.
+    fn type_of_answer(&self, question: Expression<'_>) -> Option<ValueType> {
+        let ExpressionKind::Call { args: [table, ..], .. } = question.kind() else { return None };
+        self.topic_of(*table).and_then(|topic| type_of_param(&topic.ty)).or_else(|| self.type_of_symbol(question))
     }
 
     /// Whether an expression is certainly a reference: all fields of its name are references, and no table of the

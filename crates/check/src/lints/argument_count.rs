@@ -95,7 +95,7 @@ impl ScriptReader<'_> {
         usage: &str,
         at: Location,
     ) -> bool {
-        let open_end = args.last().is_some_and(|last| gives_many(*last));
+        let open_end = args.last().is_some_and(|last| !self.gives_one(*last));
         let least = params.iter().rposition(|param| !param.optional).map_or(0, |last| last + 1);
         let lacks = args.len() < least && !open_end;
         if !lacks && (args.len() <= params.len() || spread) {
@@ -148,7 +148,7 @@ impl ScriptReader<'_> {
             let takes = if params.is_empty() { "nothing".to_string() } else { many(params.len()) };
             format!("`{name}` takes {takes}, {} given", args.len())
         } else if (args.len() < signature.needed || self.is_given_by_others(called, args.len()))
-            && !args.last().is_some_and(|last| gives_many(*last))
+            && args.last().is_none_or(|last| self.gives_one(*last))
         {
             format!("`{name}` needs `{}`, which is not given", params[args.len()])
         } else {
@@ -157,6 +157,40 @@ impl ScriptReader<'_> {
         let needed = signature.needed.max(args.len() + 1);
         let change = params.get(args.len()..needed).and_then(|missing| self.more_arguments(at, args, missing));
         self.problem_with(&LINT, at, (wrong, written.into()), change);
+        true
+    }
+
+    /// Reports a call in a call whose bracket closes too late or too early: the one has values too few, and the other one has
+    /// just these too many. Returns whether it did.
+    pub(crate) fn bracket_is_misplaced(
+        &mut self,
+        taker: &str,
+        args: &[Expression<'_>],
+        takes: (usize, Option<usize>),
+    ) -> bool {
+        let Some((change, at)) = self.misplaced_bracket(args, takes) else { return false };
+        let inner = args[at].location();
+        let is_late = change.text.starts_with(')');
+        let wrong = match is_late {
+            true => format!("this bracket closes too late: a value for `{taker}` is given to the call inside it"),
+            false => format!("this bracket closes too early: `{taker}` is given a value for the call inside it"),
+        };
+        let cure = format!("write {}", self.text.get(self.offset_of(inner.begin)..change.begin).unwrap_or_default());
+        self.cured(&LINT, inner, (wrong, format!("{cure}{}", change.text).into()), change);
+        true
+    }
+
+    /// Reports values too many behind the field or derived value that a spec reads by `t:value`. Returns whether it did.
+    pub(crate) fn too_many_for_the_field(&mut self, args: &[Expression<'_>], at: Location) -> bool {
+        let Some((name, most)) = self.read_by_spec(args) else { return false };
+        let ([.., last], true) = (args, args.len() > 2 + most) else { return false };
+        let surplus = Location::new(args[1 + most].location().end, last.location().end);
+        let change = self.replaced(surplus, "");
+        let (wrong, cure) = match most {
+            0 => (format!("`{name}` takes no values"), format!("leave out what follows `{name}`")),
+            most => (format!("`{name}` takes {}", many(most)), "leave out the values behind them".to_owned()),
+        };
+        self.cured(&LINT, at, (wrong, cure.into()), change);
         true
     }
 

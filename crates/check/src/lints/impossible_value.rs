@@ -2,6 +2,7 @@
 
 use crate::inference::choice::WordsOfCall;
 use crate::inference::symbol::Symbol;
+use crate::inference::words_of_value::DeclaredWords;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::{constant, literal};
@@ -79,6 +80,14 @@ impl ScriptReader<'_> {
         }
     }
 
+    /// Reports a word that a variable never is, which holds one of some declared words.
+    pub(crate) fn word_is_never(&mut self, declared: &DeclaredWords, given: &str, at: Location) {
+        if !declared.words.iter().any(|word| word == given) {
+            let cure = self.known.instead_of_value(given, &declared.words);
+            self.problem(&LINT, at, (format!("{} is never \"{given}\"", declared.of), cure));
+        }
+    }
+
     /// Reports a comparison of what a function gives with a text that it never gives.
     pub(crate) fn never_given(&mut self, given: &str, call: &WordsOfCall, at: Location) {
         let cure = instead(given, call.words.iter().map(String::as_str));
@@ -114,6 +123,26 @@ impl ScriptReader<'_> {
         let of_truth = WORDS_OF_TRUTH.iter().position(|words| words.contains(&word));
         let meant = of_truth.and_then(|truth| word_of_truth(truth == 1, values));
         meant.map_or_else(|| self.known.instead(word, values), |meant| Cure::meant_text(word, meant))
+    }
+
+    /// Reports the word of one row of `rb.cases` that a switch never is, if the other rows name all of its values but one.
+    /// Returns whether it did.
+    pub(crate) fn row_sets_no_value(
+        &mut self,
+        name: &str,
+        kind: &SwitchKind,
+        (word, at): (&str, Location),
+        named: &[&str],
+    ) -> bool {
+        let SwitchKind::Choice { values } = kind else { return false };
+        let mut unnamed = values.iter().filter(|value| !named.contains(&value.as_str()));
+        let (Some(only), None) = (unnamed.next(), unnamed.next()) else { return false };
+        let is_wrong = named.len() > 1 && !values.iter().any(|value| value == word);
+        if is_wrong {
+            let wrong = format!("the switch `{name}` is never \"{word}\"");
+            self.problem(&LINT, at, (wrong, Cure::meant_text(word, only.as_str())));
+        }
+        is_wrong
     }
 
     /// Reports a text that a field with these types never has. `certain`: whether the kind of the entity is known; then a

@@ -5,9 +5,10 @@ use crate::inference::value_type::ValueType;
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::{local_id, name_of, text};
-use riskbreaker_ruleset::{Cure, TextChange};
+use riskbreaker_ruleset::{Cure, Param, ParamType, TextChange};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
+use riskbreaker_state::Type;
 
 pub(crate) static LINT: Lint = Lint {
     name: "member-of-plain-value",
@@ -70,6 +71,11 @@ impl ScriptReader<'_> {
             ValueType::List if is_count(name) => "`#` before it counts a list".into(),
             ValueType::List => "name one of it, such as list[1], or loop over it".into(),
             ValueType::Sum => "a sum has total, least and most".into(),
+            ValueType::Number | ValueType::Truth | ValueType::Text if !self.neighbours_with(of, name).is_empty() => {
+                let owners: Vec<String> =
+                    self.neighbours_with(of, name).into_iter().map(|(owner, _)| format!("`{owner}`")).collect();
+                format!("read it off {}", owners.join(" or ")).into()
+            }
             ValueType::Number | ValueType::Truth | ValueType::Text => {
                 format!("write {called} alone, or name what holds `{name}`").into()
             }
@@ -82,10 +88,44 @@ impl ScriptReader<'_> {
                 Some(TextChange { begin: counted.start, end: counted.end, text: format!("#{}", self.source(of)) })
             }
             () if sort == ValueType::Text && method => self.mark_before(at, ":"),
+            () if sort.is_constant() && !method => match self.neighbours_with(of, name).as_slice() {
+                [] => self.without_member(of, at),
+                [(owner, place)] => Some(self.replaced(*place, owner.as_str())),
+                _ => None,
+            },
             () => None,
         };
         let mistake = (format!("{called} is {}, and has no `{name}`", sort.words()), cure);
         self.problem_with(&LINT, at, mistake, change);
+    }
+
+    /// The change that reads the value alone; `None` if the member is called, assigned, or has members itself.
+    fn without_member(&self, of: Expression<'_>, member: Location) -> Option<TextChange> {
+        let (begin, end) = (self.offset_of(of.location().end), self.offset_of(member.end));
+        let behind = self.text.get(end..)?.trim_start();
+        let is_assigned = behind.starts_with('=') && !behind.starts_with("==");
+        let is_plain = !behind.starts_with(['(', '.', ':', '[', '{', '"', '\'', '`']) || behind.starts_with("..");
+        let is_changed = ["+=", "-=", "*=", "/=", "..="].iter().any(|op| behind.starts_with(op));
+        (is_plain && !is_assigned && !is_changed).then(|| TextChange { begin, end, text: String::new() })
+    }
+
+    /// The other values of the same event or context that are entities with such a member, each with the place of the name that
+    /// is written instead.
+    fn neighbours_with(&self, of: Expression<'_>, name: &str) -> Vec<(String, Location)> {
+        let ExpressionKind::IndexName { expr, index_location, .. } = of.kind() else { return Vec::new() };
+        let params: Option<&[Param]> = self.known.rules.and_then(|rules| match self.symbol(expr)? {
+            Symbol::Event { verb, .. } => rules.verb(&verb).map(|verb| verb.params.as_slice()),
+            Symbol::Context => Some(rules.context()),
+            _ => None,
+        });
+        let has_member = |param: &&Param| match &param.ty {
+            ParamType::Value(Type::Ref(Some(kind))) => {
+                self.known.kind(kind).is_some_and(|kind| kind.members().any(|member| member == name))
+            }
+            _ => false,
+        };
+        let owners = params.unwrap_or_default().iter().filter(has_member);
+        owners.map(|owner| (owner.name.to_string(), index_location)).collect()
     }
 }
 

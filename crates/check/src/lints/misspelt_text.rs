@@ -191,6 +191,38 @@ impl ScriptReader<'_> {
         }
     }
 
+    /// Reports a text of a list that stands nowhere else, if another list has all other texts and one that is almost the same
+    /// in its place.
+    pub(crate) fn misspelt_in_equal_list(&mut self, items: &[TableItem<'_>]) {
+        let texts: Option<Vec<_>> = items
+            .iter()
+            .map(|item| match item {
+                TableItem::List { value } => literal(*value).map(|text| (text, *value)),
+                _ => None,
+            })
+            .collect();
+        let Some(texts) = texts.filter(|texts| texts.len() > 2 && texts.len() <= LONGEST_LIST && !self.is_spec())
+        else {
+            return;
+        };
+        for (text, value) in &texts {
+            if !is_plain_word(text) || !self.is_only_here(text) || !self.known.may_compare(texts.len()) {
+                continue;
+            }
+            let others = || texts.iter().map(|(other, _)| other).filter(|other| *other != text);
+            let Some(first) = others().next() else { return };
+            let meant = self.known.names.lists_with(std::iter::once(first.as_str())).find_map(|list| {
+                let is_equal = list.len() == texts.len() && others().all(|other| list.contains(other));
+                let mut instead = list.iter().filter(|other| !texts.iter().any(|(text, _)| text == *other));
+                instead.next().filter(|other| is_equal && is_slip(text, other))
+            });
+            if let Some(meant) = meant.cloned() {
+                let told = (format!("the text \"{text}\" stands nowhere else"), Cure::meant_text(text.as_str(), meant));
+                return self.problem(&LINT, value.location(), told);
+            }
+        }
+    }
+
     pub(crate) fn slip_for(&mut self, value: Expression<'_>, counts: impl Fn(&str, &str) -> bool) {
         let Some(word) = literal(value).filter(|_| !self.is_spec()) else { return };
         let names = &self.known.names;

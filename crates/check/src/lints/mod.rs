@@ -14,6 +14,7 @@ pub(crate) mod called_field;
 pub(crate) mod card_parameters;
 pub(crate) mod cast_fails;
 pub(crate) mod change_while_reading;
+pub(crate) mod changelog_version;
 pub(crate) mod clamp_bounds;
 pub(crate) mod conflict_copy;
 pub(crate) mod dot_or_colon;
@@ -142,6 +143,7 @@ pub static LINTS: &[&Lint] = &[
     &card_parameters::LINT,
     &cast_fails::LINT,
     &change_while_reading::LINT,
+    &changelog_version::LINT,
     &clamp_bounds::LINT,
     &conflict_copy::LINT,
     &dot_or_colon::LINT,

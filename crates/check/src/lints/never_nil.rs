@@ -51,7 +51,16 @@ impl ScriptReader<'_> {
         };
         let is_text = self.value_type(value) == Some(ValueType::Text);
         let is_list = self.value_type(value) == Some(ValueType::List);
+        let is_truth = self.value_type(value) == Some(ValueType::Truth);
         let change = match (is_text, is_list) {
+            _ if is_truth => {
+                let begin = self.offset_of(value.location().begin);
+                let end = self.offset_of(nil.location().end);
+                let is_before = value.location().begin < nil.location().begin;
+                let sign = if self.text.get(begin..end).is_some_and(|text| text.contains("~=")) { "" } else { "not " };
+                let text = format!("{sign}{}", self.source(value));
+                is_before.then_some(TextChange { begin, end, text })
+            }
             (true, _) => Some(self.replaced(nil.location(), "\"\"")),
             // `list ~= nil` asks whether something is in it.
             (_, true) => {

@@ -68,6 +68,9 @@ impl ScriptReader<'_> {
         let named: Vec<_> = listed(*names).filter_map(name_of_param).collect();
         let declared = named.iter().map(|(name, _)| name.clone()).collect();
         self.declared_params.insert(function.location.begin, declared);
+        if let Some(verb) = self.keys.last().cloned() {
+            self.parameters_of_verb(&verb, function);
+        }
         for (param, arg) in listed(*names).zip(function.args) {
             if let Some(symbol) = symbol_of_param(param) {
                 self.symbols.insert(arg.id, symbol);

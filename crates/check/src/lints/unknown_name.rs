@@ -3,7 +3,7 @@
 use crate::lint::{Example, Lint, Severity};
 use crate::reader::ScriptReader;
 use crate::syntax::{listed, literal, value_of};
-use riskbreaker_ruleset::Cure;
+use riskbreaker_ruleset::{Cure, Rulebook};
 use riskbreaker_script::api;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TableItem};
 
@@ -28,26 +28,37 @@ impl ScriptReader<'_> {
         listed(value).for_each(|seat| self.audience(seat));
     }
 
-    /// Reports the one name in a list of cards that is no card and is almost the name of one.
+    /// Reports the one name in a list of cards, kinds, verbs or the like that is none: one that another ruleset uses for a
+    /// card, or that is almost the name of one.
     pub(crate) fn odd_one(&mut self, items: &[TableItem<'_>]) {
-        let texts = |item: &TableItem<'_>| matches!(item, TableItem::List { value } if literal(*value).is_some());
-        if items.len() < 3 || !items.iter().all(texts) {
-            return;
-        }
-        let Some(cards) = self.known.names("card") else { return };
-        let mut odd = Vec::new();
-        for item in items {
-            let TableItem::List { value } = item else { return };
-            let Some(text) = literal(*value) else { return };
-            if !cards.contains(&text) {
-                odd.push((value.location(), text));
+        let text = |item: &TableItem<'_>| match item {
+            TableItem::List { value } => literal(*value).map(|text| (text, value.location())),
+            _ => None,
+        };
+        let texts: Option<Vec<(String, Location)>> = items.iter().map(text).collect();
+        let Some(texts) = texts.filter(|texts| texts.len() >= 3) else { return };
+        for sort in ["card", "item", "hook", "kind", "verb"] {
+            let Some(names) =
+                self.known.names(sort).filter(|names| names.contains(&texts[0].0) || names.contains(&texts[1].0))
+            else {
+                continue;
+            };
+            let mut odd = texts.iter().filter(|(text, _)| !names.contains(text));
+            let Some((text, at)) = odd.next().filter(|_| odd.next().is_none()) else { continue };
+            let wrong = format!("there is no {sort} `{text}`");
+            let known_as = self.known.rules.map(Rulebook::known_as).filter(|_| sort == "card").unwrap_or_default();
+            // The ruleset says so itself.
+            if let Some((own, _)) = known_as.iter().find(|(_, other)| *other == text)
+                && names.contains(own)
+                && !texts.iter().any(|(text, _)| text == own)
+            {
+                return self.problem(&LINT, *at, (wrong, Cure::meant(text.as_str(), own.as_str())));
             }
-        }
-        if let [(at, text)] = odd.as_slice()
-            && self.known.names.times(text) <= 1
-            && let Some(near) = self.known.nearest(text, cards.iter().map(String::as_str))
-        {
-            self.problem(&LINT, *at, (format!("there is no card `{text}`"), Cure::meant(text.as_str(), near)));
+            if self.known.names.times(text) <= 1
+                && let Some(near) = self.known.nearest(text, names.iter().map(String::as_str))
+            {
+                return self.problem(&LINT, *at, (wrong, Cure::meant(text.as_str(), near)));
+            }
         }
     }
 

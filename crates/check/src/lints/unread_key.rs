@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::lint::{Example, Lint, Severity};
 use crate::misspelling::is_slip;
 use crate::reader::ScriptReader;
-use crate::syntax::{listed, literal, members_of, named, value_of};
+use crate::syntax::{constant, listed, literal, members_of, named, value_of};
 use riskbreaker_ruleset::{Cure, instead, slips};
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location, TableItem};
 
@@ -94,6 +94,9 @@ impl ScriptReader<'_> {
         let read = members_of(function, case.id);
         let rows = args.iter().flat_map(|arg| listed(*arg)).flat_map(|row| named(row).map(|(key, ..)| key));
         self.row = Some((case.id, rows.collect(), read.clone()));
+        let written = args.iter().flat_map(|arg| listed(*arg)).flat_map(named);
+        self.row_values =
+            written.filter_map(|(key, _, value)| Some((key, constant(value)?, value.location()))).collect();
         let title = args.first().and_then(|title| literal(*title)).unwrap_or_default();
         let is_read = |key: &str| read.contains(key) || title.contains(&format!("{{{key}}}"));
         self.names_no_key_of_a_row(args);

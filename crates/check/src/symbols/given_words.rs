@@ -6,9 +6,11 @@ use crate::control_flow::falls_through;
 use crate::inference::evidence::is_math;
 use crate::inference::value_type::{ValueType, result_of};
 use crate::symbols::surroundings::{Callee, Surroundings, is_vocabulary};
-use crate::syntax::{literal, local_id, returned, text};
+use crate::syntax::{literal, local_id, returned, text, value_of};
 use riskbreaker_script::api;
-use riskbreaker_script::syntax::{AstNode, BinaryOp, Expression, ExpressionKind, Function, StatementView, UnaryOp};
+use riskbreaker_script::syntax::{
+    AstNode, BinaryOp, Expression, ExpressionKind, Function, StatementView, TableItem, UnaryOp,
+};
 
 /// The most words of one function that are kept. A function that returns more of them is not compared with.
 const MOST_WORDS: usize = 40;
@@ -50,7 +52,7 @@ impl GivenWords {
 }
 
 /// The values that a function gives to its own local variables; `None` for a variable that gets others, too.
-fn assigned_in<'a>(function: &Function<'a>) -> BTreeMap<u64, Option<Vec<Expression<'a>>>> {
+pub(super) fn assigned_in<'a>(function: &Function<'a>) -> BTreeMap<u64, Option<Vec<Expression<'a>>>> {
     let mut values: BTreeMap<u64, Option<Vec<Expression<'a>>>> = BTreeMap::new();
     function.body.visit(&mut |node: AstNode<'a>| {
         let AstNode::Statement(statement) = node else { return true };
@@ -80,6 +82,29 @@ fn assigned_in<'a>(function: &Function<'a>) -> BTreeMap<u64, Option<Vec<Expressi
         true
     });
     values
+}
+
+/// Whether a called function is `rb.choose`.
+fn is_choice(func: Expression<'_>) -> bool {
+    matches!(func.kind(), ExpressionKind::IndexName { expr, index, .. } if index == "choose" && is_vocabulary(expr))
+}
+
+/// Returns the ids that a choice with these fields can yield; `None` unless all its options are written down and yield their
+/// ids.
+pub(crate) fn ids_of_options(question: Expression<'_>) -> Option<Vec<String>> {
+    let ExpressionKind::Table { items } = question.kind() else { return None };
+    if value_of(items, "other").is_some() || value_of(items, "more").is_some() {
+        return None;
+    }
+    let ExpressionKind::Table { items } = value_of(items, "options")?.kind() else { return None };
+    let ids = items.iter().map(|item| match item {
+        TableItem::List { value: option } => match option.kind() {
+            ExpressionKind::Table { items } if value_of(items, "value").is_none() => literal(value_of(items, "id")?),
+            _ => literal(*option),
+        },
+        _ => None,
+    });
+    ids.collect()
 }
 
 struct WordReader<'a, 'f> {
@@ -124,6 +149,12 @@ impl<'a> WordReader<'a, '_> {
                 let Some(Some(values)) = self.values.get(&local.id).cloned() else { return false };
                 values.into_iter().all(|value| self.read(value))
             }
+            ExpressionKind::Call { func, args: [question], self_call: false, .. } if is_choice(func) => {
+                let ids = ids_of_options(*question);
+                let is_closed = ids.is_some();
+                self.found.words.extend(ids.into_iter().flatten());
+                is_closed
+            }
             ExpressionKind::Call { func, self_call: false, .. } => self.call(func),
             _ => false,
         }
@@ -167,6 +198,10 @@ mod tests {
             ["hit", "miss"]
         );
         assert_eq!(words("return if a then 'hit' else false").unwrap(), ["hit"]);
+        let choice =
+            |rest: &str| format!("local rb return rb.choose({{ options = {{ 'hit', {{ id = 'miss' }}{rest} }})");
+        assert_eq!(words(&choice(" }")).unwrap(), ["hit", "miss"]);
+        assert_eq!((words(&choice(", a }")), words(&choice(" }, other = true"))), (None, None));
         for open in ["return a", "return 'x' .. a", "local x = a.b return x", "return 1", "local x, y = f() return y"] {
             assert_eq!(words(open), None, "{open}");
         }

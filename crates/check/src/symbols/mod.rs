@@ -2,6 +2,7 @@
 
 pub(crate) mod asked;
 pub(crate) mod card_functions;
+pub(crate) mod entity_lists;
 pub(crate) mod file_names;
 pub(crate) mod given_words;
 pub(crate) mod known;

@@ -7,7 +7,7 @@ use crate::inference::evidence::FieldEvidence;
 use crate::inference::value_type::{ValueType, orders, reckons};
 use crate::symbols::asked::{AskedNames, ChangedNames, Collection};
 use crate::symbols::card_functions::CardFunction;
-use crate::symbols::result_type::{DerivedResult, ResultType};
+use crate::symbols::result_type::DerivedResult;
 use crate::symbols::signature::{Signature, TestedValues};
 use crate::symbols::surroundings::{Callee, Surroundings, is_vocabulary};
 use crate::symbols::uses::{ResultUses, UsesInFiles, add_sets, name_of_list};
@@ -121,7 +121,7 @@ pub(crate) struct NamesOfFiles {
     /// What calls of verbs and of functions of other files give, by the function. Specs do not count.
     calls: BTreeMap<String, GivenValues>,
     /// What the functions of derived values return, by their names, in all kinds.
-    derived_results: BTreeMap<String, Vec<DerivedResult>>,
+    pub(super) derived_results: BTreeMap<String, Vec<DerivedResult>>,
     /// The types of derived values by their names, if they are known and the same in all kinds. A sum counts as a number,
     /// which is what callers get.
     derived: BTreeMap<String, ValueType>,
@@ -722,7 +722,8 @@ impl NamesOfFiles {
     /// Whether a hook may change what a verb gives.
     pub fn is_reworked(&self, verb: &str) -> bool {
         self.asked.note(verb);
-        self.uses.wrapped.contains(verb) || self.uses.followed.contains(verb) && self.is_assigned("result")
+        self.uses.wrapped.contains(verb)
+            || self.uses.followed.contains(verb) && self.is_written_to_event(None, "result")
     }
 
     /// Returns the derived values whose type is known, with whether they may be nil.
@@ -1362,7 +1363,7 @@ impl<'ast> Gatherer<'_> {
             for (derived, _, value) in named(value) {
                 let result = match value.kind() {
                     ExpressionKind::FunctionLiteral(function) => DerivedResult::of(function, self.around, self.file),
-                    _ => DerivedResult { ty: ResultType::Unknown, may_lack: true, words: None },
+                    _ => DerivedResult::unknown(),
                 };
                 if let ExpressionKind::FunctionLiteral(function) = value.kind()
                     && let Some(own) = function.args.first()

@@ -6,6 +6,7 @@ use crate::control_flow::{falls_through, promised_type};
 use crate::inference::evidence::is_math;
 use crate::inference::value_type::{ValueType, is_default, orders, reckons, result_of, type_named};
 use crate::symbols::given_words::GivenWords;
+use crate::symbols::names::NamesOfFiles;
 use crate::symbols::surroundings::{Callee, Surroundings, is_vocabulary};
 use crate::syntax::{literal, local_id, returned, text};
 use riskbreaker_script::api;
@@ -36,6 +37,8 @@ pub(crate) struct DerivedResult {
     pub may_lack: bool,
     /// The texts that it gives, if all of them are written down.
     pub words: Option<GivenWords>,
+    /// The number of values that it takes besides its entity; `None` for any number.
+    pub takes: Option<usize>,
 }
 
 /// The most values of which a type is kept. A variable that takes more is unknown.
@@ -116,7 +119,21 @@ fn distinct(types: impl Iterator<Item = ResultType>) -> Vec<ResultType> {
     kept
 }
 
+impl NamesOfFiles {
+    /// Returns the greatest number of values that a derived value takes, whatever its kind; `None` if it is not known.
+    pub fn most_for_derived(&self, name: &str) -> Option<usize> {
+        self.note_file(name);
+        let taken: Option<Vec<usize>> = self.derived_results.get(name)?.iter().map(|result| result.takes).collect();
+        taken?.into_iter().max()
+    }
+}
+
 impl DerivedResult {
+    /// What is known of a derived value whose function is not written down.
+    pub fn unknown() -> DerivedResult {
+        DerivedResult { ty: ResultType::Unknown, may_lack: true, words: None, takes: None }
+    }
+
     /// What the function of a derived value returns.
     pub fn of(function: &Function<'_>, around: Surroundings<'_>, file: &str) -> DerivedResult {
         let returns = returned(function.body);
@@ -135,7 +152,8 @@ impl DerivedResult {
                 _ => ResultType::one_of(types),
             },
         };
-        DerivedResult { ty, may_lack, words: GivenWords::of(function, around) }
+        let takes = (!function.vararg).then_some(function.args.len().saturating_sub(1));
+        DerivedResult { ty, may_lack, words: GivenWords::of(function, around), takes }
     }
 }
 

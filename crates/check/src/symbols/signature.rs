@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::control_flow::{falls_through, promised_type};
 use crate::inference::evidence::{Evidence, is_arithmetic_with, is_math};
 use crate::inference::value_type::{ValueType, params_of, result_of, type_named};
+use crate::symbols::entity_lists::GivenEntities;
 use crate::symbols::given_words::GivenWords;
 use crate::symbols::result_type::{ResultType, certain_result};
 use crate::symbols::surroundings::{Callee, Surroundings, is_vocabulary};
@@ -46,6 +47,10 @@ pub(crate) struct Signature {
     pub words: Option<BTreeSet<String>>,
     /// The same, as long as `words` is not known.
     pub words_of: Option<GivenWords>,
+    /// The kind of the entities in the list that it returns; `Some(None)` for entities of any kind.
+    pub entities: Option<Option<String>>,
+    /// The same, as long as `entities` is not known.
+    pub entities_of: Option<GivenEntities>,
     /// Whether it returns what it searches, or nil on some path and a value on others.
     pub gives_nil: bool,
     /// Whether it returns two values or more wherever it returns.
@@ -152,6 +157,8 @@ impl Signature {
             gives_of: gives_of.unwrap_or_default(),
             words: None,
             words_of: GivenWords::of(function, around),
+            entities: None,
+            entities_of: GivenEntities::of(function, around),
             gives_nil,
             is_several: !returns.is_empty() && returns.iter().all(|values| values.len() > 1),
             answers_at_times,
@@ -221,8 +228,13 @@ impl Signature {
             };
             self.words = given.resolved(&words_of);
         }
+        let knows_entities = self.entities.is_some();
+        if let (None, Some(given)) = (&self.entities, &self.entities_of) {
+            self.entities = given.resolved(&|callee| known(callee)?.entities);
+        }
         before != (self.needed, self.uses.clone(), self.pure, self.gives, self.gives_nil, self.words.is_some())
             || read_before != (self.reads.clone(), self.sorts.clone())
+            || knows_entities != self.entities.is_some()
     }
 }
 

@@ -13,6 +13,21 @@ impl ScriptReader<'_> {
         }
     }
 
+    /// Notes that the function which `rb.filter` or `table.sort` is given takes the elements of a list of entities.
+    pub(crate) fn elements_handed_over(&mut self, func: Expression<'_>, args: &[Expression<'_>]) {
+        let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return };
+        let takes = match self.symbol(expr) {
+            Some(Symbol::Vocabulary) if index == "filter" => 1,
+            Some(Symbol::Library("table")) if index == "sort" => 2,
+            _ => return,
+        };
+        let [list, taker, ..] = args else { return };
+        let (Some(function), Some(kind)) = (taker.as_function(), self.kind_of_elements(*list)) else { return };
+        for arg in function.args.iter().take(takes).filter(|arg| !self.inference.locals.changing.contains(&arg.id)) {
+            self.inference.symbols.insert(arg.id, Symbol::Entity(kind.clone()));
+        }
+    }
+
     /// An attachment without data, whose hook declares some that cannot be left out.
     pub(crate) fn attached_without(&mut self, hook: Expression<'_>, holder: Expression<'_>) {
         let (Some(hook), Some(rules)) = (literal(hook).filter(|_| !self.is_spec()), self.known.rules) else { return };

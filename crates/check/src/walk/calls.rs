@@ -2,10 +2,11 @@
 
 use crate::inference::call::Called;
 use crate::inference::symbol::Symbol;
-use crate::inference::value_type::{ValueType, params_of};
+use crate::inference::value_type::ValueType;
 use crate::reader::ScriptReader;
 use crate::symbols::signature::run_by;
 use crate::syntax::{literal, text};
+use crate::walk::brackets::params_of_word;
 use riskbreaker_ruleset::ParamType;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
@@ -28,12 +29,18 @@ impl ScriptReader<'_> {
         if usage.starts_with("rb.sum(") {
             self.parts_of_sum(args, &usage);
         }
-        let Some((params, spread)) = params_of(&ty) else { return };
+        let Some((params, spread)) = params_of_word(&usage, &ty) else { return };
+        let least = params.iter().rposition(|param| !param.optional).map_or(0, |last| last + 1);
+        let taker = usage.split('(').next().unwrap_or_default();
+        if self.bracket_is_misplaced(taker, args, (least, (!spread).then_some(params.len())))
+            || taker == "t:value" && self.too_many_for_the_field(args, at)
+        {
+            return;
+        }
         if !spread {
             // A value that is written to a field has no reason that a call gives.
             let is_reasoned = [":set(", ":add(", ":shift("].iter().any(|method| usage.starts_with(method));
             let most = if is_reasoned { 2 } else { params.len() };
-            let taker = usage.split('(').next().unwrap_or_default();
             self.gives_too_many(args, most, taker);
         }
         if self.wrong_count_of_word((&params, spread), args, &usage, at) {
@@ -104,6 +111,10 @@ impl ScriptReader<'_> {
     fn given_to(&mut self, called: &Called, args: &[Expression<'_>], at: Location) {
         let params = &called.signature.params;
         let written = called.written();
+        let most = (!called.signature.spread).then_some(params.len());
+        if self.bracket_is_misplaced(&called.name, args, (called.signature.needed, most)) {
+            return;
+        }
         if self.wrong_count(called, args, &written, at) {
             return;
         }

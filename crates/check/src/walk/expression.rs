@@ -62,6 +62,7 @@ impl ScriptReader<'_> {
                     self.by_name(expr, index.location());
                 }
                 self.behind_the_last(expr, index);
+                self.read_by_value(expr, index);
                 match (self.symbol(expr), literal(index)) {
                     (Some(Symbol::Word("switches")), None) => self.known.note_dynamic_switches(),
                     (Some(Symbol::Word(word)), Some(name)) => self.member_of_word(word, &name, index.location()),
@@ -155,6 +156,7 @@ impl ScriptReader<'_> {
         self.odd_one(items);
         self.stray_key(items);
         self.misspelt_in_list(items);
+        self.misspelt_in_equal_list(items);
         self.odd_key(items);
         self.key_of_a_breach(items);
         self.key_of_siblings(items);
@@ -342,6 +344,7 @@ impl ScriptReader<'_> {
         }
         // The path of keys in a declaration starts at the declaration's own table.
         let keys = if word.is_some_and(declares) { std::mem::take(&mut self.keys) } else { Vec::new() };
+        self.elements_handed_over(func, args);
         args.iter().for_each(|arg| self.expression(*arg));
         if word.is_some_and(declares) {
             self.keys = keys;

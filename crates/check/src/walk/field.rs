@@ -26,6 +26,11 @@ impl ScriptReader<'_> {
         {
             return self.never_given(given, &given_words, value.location());
         }
+        if let ExpressionKind::Local { local, .. } = one.kind()
+            && let Some(declared) = self.declared_words.get(&local.id).cloned()
+        {
+            return self.word_is_never(&declared, given, value.location());
+        }
         let ExpressionKind::IndexName { expr, index, .. } = one.kind() else { return self.slip(value) };
         if index == "topic" && !self.is_spec() {
             return self.topic_is_never(given, value.location());

@@ -3,6 +3,7 @@
 //! The files add methods to [`ScriptReader`](crate::reader::ScriptReader), each for one part of the syntax.
 
 mod argument;
+mod brackets;
 mod calls;
 mod change;
 mod declared;

@@ -16,6 +16,7 @@ impl ScriptReader<'_> {
         match parse(&arena, self.text) {
             Ok(root) => {
                 root.visit(&mut self.locals);
+                root.visit(&mut self.tables_of_words);
                 self.evidence = Evidence::of(root, self.known.names.fields());
                 self.tested = TestedValues::of(root);
                 if self.is_spec() {
@@ -24,6 +25,7 @@ impl ScriptReader<'_> {
                 self.knows_its_own_table(root);
                 self.block(root);
                 self.returns_something(root);
+                self.keys_that_are_no_words();
                 self.drop_unused_variables();
                 for PatternFinding { lint, at, mistake, change } in pattern::lints(root, self.text) {
                     let change = change.map(|(at, text)| self.replaced(at, text));

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::reader::ScriptReader;
-use crate::syntax::{constant, listed_texts, literal, named};
+use crate::syntax::{constant, listed_texts, literal, local_id, named};
 use riskbreaker_ruleset::SwitchValue;
-use riskbreaker_script::syntax::{AstNode, Block, Expression, ExpressionKind};
+use riskbreaker_script::syntax::{AstNode, Block, Expression, ExpressionKind, Location};
 use riskbreaker_state::Value;
 
 /// Returns the texts of a spec file by lower case, with how often each occurs and how it is written first.
@@ -184,13 +184,33 @@ impl ScriptReader<'_> {
         let Some(switch) = self.known.stack.switch(&name) else {
             return self.unknown_name(at, "switch", &name);
         };
-        let Some((given, at)) = args.get(1).and_then(|arg| Some((constant(*arg)?, arg.location()))) else { return };
-        let value = match given {
-            Value::Int(n) => SwitchValue::Int(n),
-            Value::Bool(yes) => SwitchValue::Bool(yes),
-            Value::Text(text) => SwitchValue::Text(text.to_string()),
-            _ => return,
-        };
-        self.switch_is_never_set(&name, &switch.kind, &value, at);
+        let written = args.get(1).map(|arg| self.values_written(*arg)).unwrap_or_default();
+        let named: Vec<&str> = written.iter().filter_map(|(given, _)| given.as_text()).collect();
+        for (given, at) in &written {
+            if let Some(word) = given.as_text()
+                && self.row_sets_no_value(&name, &switch.kind, (word, *at), &named)
+            {
+                continue;
+            }
+            let value = match given {
+                Value::Int(n) => SwitchValue::Int(*n),
+                Value::Bool(yes) => SwitchValue::Bool(*yes),
+                Value::Text(text) => SwitchValue::Text(text.to_string()),
+                _ => continue,
+            };
+            self.switch_is_never_set(&name, &switch.kind, &value, *at);
+        }
+    }
+
+    /// The values that an expression can have, where they are written down: itself, or what the rows of `rb.cases` have under
+    /// the key that it reads. A branch may be there for some rows only.
+    fn values_written(&self, value: Expression<'_>) -> Vec<(Value, Location)> {
+        if let Some(given) = constant(value) {
+            return vec![(given, value.location())];
+        }
+        let ExpressionKind::IndexName { expr, index, .. } = value.kind() else { return Vec::new() };
+        let is_row = self.branches == 0 && self.row.as_ref().is_some_and(|(row, ..)| local_id(expr) == Some(*row));
+        let of_rows = self.row_values.iter().filter(|(key, ..)| is_row && index == key.as_str());
+        of_rows.map(|(_, given, at)| (given.clone(), *at)).collect()
     }
 }

@@ -154,13 +154,17 @@ impl ScriptReader<'_> {
         let held = self.hook_compared(branch.condition, false);
         self.inference.holder_hooks.extend(held.clone());
         let stranger = self.stranger_in(branch.condition).filter(|id| self.inference.strangers.insert(*id));
+        self.branches += 1;
         self.block(branch.then_body);
+        self.branches -= 1;
         if let Some(id) = stranger {
             self.inference.strangers.remove(&id);
         }
         held.iter().for_each(|(id, _)| drop(self.inference.holder_hooks.remove(id)));
         self.answered.truncate(answered);
+        self.branches += 1;
         branch.else_body.into_iter().for_each(|body| self.statement(body));
+        self.branches -= 1;
         // `if held.hook ~= "watch" then continue end`
         if branch.else_body.is_none() && !falls_through(branch.then_body) {
             let held = self.hook_compared(branch.condition, true);
@@ -240,6 +244,9 @@ impl ScriptReader<'_> {
             }
             if let Some(ids) = self.chosen_ids(*value).or_else(|| self.words_of_answer(*value)) {
                 self.choices.insert(id, ids);
+            }
+            if let Some(declared) = self.words_of_value(*value) {
+                self.declared_words.insert(id, declared);
             }
             if let Some(given) = self.words_of_call(*value) {
                 self.words_of_results.insert(id, given);
