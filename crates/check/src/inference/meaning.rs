@@ -70,7 +70,8 @@ impl Inference<'_> {
                 let Some(Symbol::Word(word)) = self.symbol_within(func, links) else {
                     return match func.kind() {
                         ExpressionKind::IndexName { expr, index, .. }
-                            if index == "clone" && self.symbol_within(expr, links) == Some(Symbol::Library("table")) =>
+                            if index == "clone"
+                                && self.symbol_within(expr, links) == Some(Symbol::Library("table")) =>
                         {
                             self.entities_in(*args.first()?, links)
                         }
@@ -107,7 +108,9 @@ impl Inference<'_> {
     /// used for nothing but such a list.
     pub(crate) fn kind_of_elements(&self, list: Expression<'_>) -> Option<Option<String>> {
         let by_name = || match list.kind() {
-            ExpressionKind::IndexName { expr, index, .. } if self.symbol(expr).is_none() && !self.is_made_here(expr) => {
+            ExpressionKind::IndexName { expr, index, .. }
+                if self.symbol(expr).is_none() && !self.is_made_here(expr) =>
+            {
                 let name = text(index);
                 let is_everywhere = self.known.names.type_everywhere(&name) == Some(ValueType::List);
                 self.list_of_all(&name).filter(|_| is_everywhere && !self.is_spec())

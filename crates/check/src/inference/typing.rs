@@ -146,9 +146,7 @@ impl Inference<'_> {
         let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return None };
         let name = text(index);
         match self.symbol(expr) {
-            Some(Symbol::Vocabulary) if !self_call && name == "choose" => {
-                self.type_of_answer(call)
-            }
+            Some(Symbol::Vocabulary) if !self_call && name == "choose" => self.type_of_answer(call),
             Some(Symbol::Vocabulary) if !self_call => {
                 result_of(api::word(&name)?.ty).or_else(|| self.type_of_symbol(call))
             }

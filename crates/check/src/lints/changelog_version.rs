@@ -11,7 +11,11 @@ pub(crate) static LINT: Lint = Lint {
                   `## 1.1.0` or `## [1.1.0] - date`, the greatest of them is the version that is described. A heading \
                   without a version, such as `Unreleased`, is passed over: below it, changes of a later version may be \
                   collected.",
-    bad: Example::Files(&[("CHANGELOG.md", CHANGES), ("ruleset.toml", r#"id = "tug"
+    bad: Example::Files(&[
+        ("CHANGELOG.md", CHANGES),
+        (
+            "ruleset.toml",
+            r#"id = "tug"
 title = "Tug of war"
 version = "1.0.0"
 scenario = "two"
@@ -26,8 +30,14 @@ text = "How far the rope must come."
 gm = "The referee"
 left = "The left team"
 right = "The right team"
-"#)]),
-    good: Example::Files(&[("CHANGELOG.md", CHANGES), ("ruleset.toml", r#"id = "tug"
+"#,
+        ),
+    ]),
+    good: Example::Files(&[
+        ("CHANGELOG.md", CHANGES),
+        (
+            "ruleset.toml",
+            r#"id = "tug"
 title = "Tug of war"
 version = "1.1.0"
 scenario = "two"
@@ -42,7 +52,9 @@ text = "How far the rope must come."
 gm = "The referee"
 left = "The left team"
 right = "The right team"
-"#)]),
+"#,
+        ),
+    ]),
 };
 
 const CHANGES: &str = "# Changes of Tug of war
@@ -61,10 +73,13 @@ pub(crate) fn versions_of_changelogs(stack: &Stack, own: usize) -> Vec<Problem> 
     let mut found = Vec::new();
     for part in &stack.parts()[own..] {
         let path = part.manifest_path();
-        let (Some(changes), Some(manifest)) = (part.folder.file("CHANGELOG.md"), stack.text_of(&path)) else { continue };
+        let (Some(changes), Some(manifest)) = (part.folder.file("CHANGELOG.md"), stack.text_of(&path)) else {
+            continue;
+        };
         let Some((line, at, written)) = version_in(manifest) else { continue };
         let headings: Vec<&str> = changes.text.lines().filter_map(heading).collect();
-        let versions = headings.iter().filter_map(|heading| Some((parts_of(version_of(heading))?, version_of(heading))));
+        let versions =
+            headings.iter().filter_map(|heading| Some((parts_of(version_of(heading))?, version_of(heading))));
         let (Some((newest, named)), Some(own)) = (versions.max(), parts_of(written)) else { continue };
         let problem = |message: String| LINT.problem(&*path, message).at((line, 1));
         if own < newest {

@@ -201,7 +201,8 @@ impl ScriptReader<'_> {
                 _ => None,
             })
             .collect();
-        let Some(texts) = texts.filter(|texts| texts.len() > 2 && texts.len() <= LONGEST_LIST && !self.is_spec()) else {
+        let Some(texts) = texts.filter(|texts| texts.len() > 2 && texts.len() <= LONGEST_LIST && !self.is_spec())
+        else {
             return;
         };
         for (text, value) in &texts {

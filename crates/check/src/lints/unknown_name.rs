@@ -38,7 +38,8 @@ impl ScriptReader<'_> {
         let texts: Option<Vec<(String, Location)>> = items.iter().map(text).collect();
         let Some(texts) = texts.filter(|texts| texts.len() >= 3) else { return };
         for sort in ["card", "item", "hook", "kind", "verb"] {
-            let Some(names) = self.known.names(sort).filter(|names| names.contains(&texts[0].0) || names.contains(&texts[1].0))
+            let Some(names) =
+                self.known.names(sort).filter(|names| names.contains(&texts[0].0) || names.contains(&texts[1].0))
             else {
                 continue;
             };

@@ -198,7 +198,8 @@ mod tests {
             ["hit", "miss"]
         );
         assert_eq!(words("return if a then 'hit' else false").unwrap(), ["hit"]);
-        let choice = |rest: &str| format!("local rb return rb.choose({{ options = {{ 'hit', {{ id = 'miss' }}{rest} }})");
+        let choice =
+            |rest: &str| format!("local rb return rb.choose({{ options = {{ 'hit', {{ id = 'miss' }}{rest} }})");
         assert_eq!(words(&choice(" }")).unwrap(), ["hit", "miss"]);
         assert_eq!((words(&choice(", a }")), words(&choice(" }, other = true"))), (None, None));
         for open in ["return a", "return 'x' .. a", "local x = a.b return x", "return 1", "local x, y = f() return y"] {

@@ -721,7 +721,8 @@ impl NamesOfFiles {
     /// Whether a hook may change what a verb gives.
     pub fn is_reworked(&self, verb: &str) -> bool {
         self.asked.note(verb);
-        self.uses.wrapped.contains(verb) || self.uses.followed.contains(verb) && self.is_written_to_event(None, "result")
+        self.uses.wrapped.contains(verb)
+            || self.uses.followed.contains(verb) && self.is_written_to_event(None, "result")
     }
 
     /// Returns the derived values whose type is known, with whether they may be nil.

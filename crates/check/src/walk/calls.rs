@@ -5,8 +5,8 @@ use crate::inference::symbol::Symbol;
 use crate::inference::value_type::ValueType;
 use crate::reader::ScriptReader;
 use crate::symbols::signature::run_by;
-use crate::walk::brackets::params_of_word;
 use crate::syntax::{literal, text};
+use crate::walk::brackets::params_of_word;
 use riskbreaker_ruleset::ParamType;
 use riskbreaker_script::syntax::{Expression, ExpressionKind, Location};
 
