@@ -176,6 +176,17 @@ impl ScriptReader<'_> {
                 continue;
             }
             let wrong = format!("`{name}` takes {}, and this is {}", wanted.words(), given.words());
+            if let ("table.insert", [value, list]) = (&*name, args)
+                && self.value_type(*list).is_some_and(ValueType::is_table)
+            {
+                let change = self.exchanged_with(*value, *list);
+                return self.cured(
+                    &LINT,
+                    arg.location(),
+                    (wrong, "it is written table.insert(list, value)".into()),
+                    change,
+                );
+            }
             let counts = wanted == ValueType::Number && given == ValueType::List;
             let cure = match digits {
                 true => "write the number without quotes",

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::inference::words_of_value::DeclaredWords;
 use crate::lint::{Example, Lint, Severity};
 use crate::misspelling::is_slip;
 use crate::reader::ScriptReader;
-use crate::syntax::literal;
-use riskbreaker_ruleset::Cure;
-use riskbreaker_script::syntax::{Location, TableItem};
+use crate::syntax::{literal, local_id};
+use riskbreaker_ruleset::{Cure, instead};
+use riskbreaker_script::syntax::{Expression, Location, TableItem};
 use riskbreaker_state::Type;
 
 pub(crate) static LINT: Lint = Lint {
@@ -113,6 +114,43 @@ impl ScriptReader<'_> {
         sets.extend(of_lists.cloned());
         sets.retain(|names| names.len() == keys.len() && self.known.may_compare(1));
         sets
+    }
+}
+
+impl ScriptReader<'_> {
+    /// Notes that a table is read by an expression.
+    pub(crate) fn read_by_value(&mut self, table: Expression<'_>, index: Expression<'_>) {
+        let Some(id) = local_id(table).filter(|id| self.tables_of_words.0.contains_key(id)) else { return };
+        let words = self.words_of_value(index);
+        let Some(known) = self.tables_of_words.0.get_mut(&id) else { return };
+        if known.read_at.insert(table.location().begin) {
+            known.is_open |= words.is_none() || known.words.is_some() && known.words != words;
+            known.words = words;
+        }
+    }
+
+    /// Reports keys of tables under which nothing is read: the file reads the table only by a value that has other words.
+    pub(crate) fn keys_that_are_no_words(&mut self) {
+        for (_, table) in std::mem::take(&mut self.tables_of_words.0) {
+            let Some(DeclaredWords { of, words }) = table.words.filter(|_| !table.is_open) else { continue };
+            if table.uses != table.read_at.len() || self.is_spec() {
+                continue;
+            }
+            let has_key = |word: &str| table.keys.iter().any(|(key, _)| key == word);
+            let missing: Vec<&str> = words.iter().map(String::as_str).filter(|word| !has_key(word)).collect();
+            let strays: Vec<_> = table.keys.iter().filter(|(key, _)| !words.contains(key)).collect();
+            if missing.is_empty() || strays.len() == table.keys.len() {
+                continue;
+            }
+            for (key, at) in &strays {
+                let cure = match missing.as_slice() {
+                    [only] if strays.len() == 1 => Cure::meant(key.as_str(), *only),
+                    _ => instead(key, missing.iter().copied()),
+                };
+                let wrong = format!("{of} is never `{key}`, and this table has no `{}`", missing.join("`, `"));
+                self.problem(&LINT, *at, (wrong, cure));
+            }
+        }
     }
 }
 

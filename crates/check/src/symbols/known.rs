@@ -319,6 +319,13 @@ impl<'r> KnownNames<'r> {
         derived && schema.kinds.iter().all(|kind| kind.field_named(name).is_none())
     }
 
+    /// Returns the greatest number of values that a derived value takes, whatever its kind; `None` if it is not known.
+    pub fn most_for_derived(&self, name: &str) -> Option<usize> {
+        self.names.note_file(name);
+        let results = self.names.derived_results.get(name)?.iter();
+        results.map(|result| result.takes).collect::<Option<Vec<usize>>>()?.into_iter().max()
+    }
+
     /// Returns the types of a field, one for each kind that has it.
     pub fn types_of<'s>(&'s self, field: &'s str) -> impl Iterator<Item = &'r Type> + 's {
         let kinds = self.schema().into_iter().flat_map(|schema| &schema.kinds);

@@ -6,7 +6,6 @@ use crate::control_flow::{falls_through, promised_type};
 use crate::inference::evidence::is_math;
 use crate::inference::value_type::{ValueType, is_default, orders, reckons, result_of, type_named};
 use crate::symbols::given_words::GivenWords;
-use crate::symbols::names::NamesOfFiles;
 use crate::symbols::surroundings::{Callee, Surroundings, is_vocabulary};
 use crate::syntax::{literal, local_id, returned, text};
 use riskbreaker_script::api;
@@ -117,15 +116,6 @@ fn distinct(types: impl Iterator<Item = ResultType>) -> Vec<ResultType> {
         }
     }
     kept
-}
-
-impl NamesOfFiles {
-    /// Returns the greatest number of values that a derived value takes, whatever its kind; `None` if it is not known.
-    pub fn most_for_derived(&self, name: &str) -> Option<usize> {
-        self.note_file(name);
-        let taken: Option<Vec<usize>> = self.derived_results.get(name)?.iter().map(|result| result.takes).collect();
-        taken?.into_iter().max()
-    }
 }
 
 impl DerivedResult {

@@ -50,7 +50,7 @@ impl Inference<'_> {
         let name = literal(*args.get(1)?).filter(|_| !self.elsewhere)?;
         let is_derived = self.known.schema()?.kinds.iter().any(|kind| kind.has_derived(&name));
         let is_field = self.known.types_of(&name).next().is_some();
-        let most = if is_derived { self.known.names.most_for_derived(&name)? } else { 0 };
+        let most = if is_derived { self.known.most_for_derived(&name)? } else { 0 };
         (is_derived || is_field).then_some((name, most))
     }
 
