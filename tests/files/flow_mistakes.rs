@@ -5,6 +5,15 @@
 pub type Mistake = (&'static str, &'static str, &'static str, &'static str);
 
 pub const FLOW_MISTAKES: &[Mistake] = &[
+    // Numbers that are never picked, a field set to what should be taken away, an audience
+    ("silent-winter/policies/careful.luau", "rb.pick(q, 2) == 1", "rb.pick(q, 2) == 0", "rb.pick(q, 2) gives 1 to 2"),
+    (
+        "silent-winter/verbs.luau",
+        "caster:add(\"magic\", -rating)",
+        "caster:set(\"magic\", -rating)",
+        "write :add(\"magic\", -rating)",
+    ),
+    ("riskbreaker-0.0.3/kinds.luau", "audience = \"known_to\"", "audience = \"know_to\"", "did you mean `known_to`?"),
     // Members of values that are declared or returned as plain ones
     (
         "riskbreaker-0.0.3/hooks/watch.luau",

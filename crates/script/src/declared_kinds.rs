@@ -425,8 +425,18 @@ fn free_end<'k>(kind: &'k Kind, name: &str, taken: &[String]) -> Option<&'k str>
     }
 }
 
-/// The field that an unknown name of an audience means: the one that is called `seat`, or the only text.
+/// The field that an unknown name of an audience means: one of a similar name that can be an audience, the one that is called
+/// `seat`, or the only text.
 fn cure_of_audience(kind: &Kind, name: &str) -> Cure {
+    let is_audience = |ty: &Type| match ty {
+        Type::Text | Type::Ref(_) => true,
+        Type::List(element) => matches!(**element, Type::Text),
+        _ => false,
+    };
+    let fields = kind.fields.iter().filter(|field| is_audience(&field.ty)).map(|field| &*field.name);
+    if let Some(near) = likeliest(name, fields) {
+        return Cure::meant(name, near);
+    }
     let texts: Vec<&str> =
         kind.fields.iter().filter(|field| field.ty == Type::Text).map(|field| &*field.name).collect();
     match texts.as_slice() {

@@ -8,7 +8,7 @@ use crate::reader::ScriptReader;
 use crate::syntax::{constant, literal};
 use riskbreaker_dice::Dice;
 use riskbreaker_ruleset::{Cure, SwitchKind, SwitchValue, TextChange, instead, number_meant};
-use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location};
+use riskbreaker_script::syntax::{BinaryOp, Expression, ExpressionKind, Location, UnaryOp};
 use riskbreaker_state::{Type, Value};
 
 pub(crate) static LINT: Lint = Lint {
@@ -172,9 +172,14 @@ impl ScriptReader<'_> {
         match roll.kind() {
             ExpressionKind::Grouped(inner) => self.range_of_roll(inner),
             ExpressionKind::Local { local, .. } => self.rolled.get(&local.id).cloned(),
-            ExpressionKind::Call { func, args, .. } if self.symbol(func) == Some(Symbol::Word("roll")) => {
-                self.range_of_dice(*args.first()?)
-            }
+            ExpressionKind::Call { func, args, .. } => match self.symbol(func)? {
+                Symbol::Word("roll") => self.range_of_dice(*args.first()?),
+                Symbol::Word("pick") => match constant(*args.get(1)?)? {
+                    Value::Int(most) => Some((self.source(roll).to_owned(), 1, most)),
+                    _ => None,
+                },
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -184,6 +189,32 @@ impl ScriptReader<'_> {
         let (count, sides, constant) = Dice::parse(&written).ok()?.simple()?;
         let (count, sides) = (i64::from(count), i64::from(sides));
         Some((written, count + constant, count * sides + constant))
+    }
+
+    /// Reports a field that is set to the negative of another value although it is never below zero: `add` takes the value away.
+    /// Returns whether it did. `of`: the entity, before the name of the method.
+    pub(crate) fn set_to_negative(
+        &mut self,
+        field: &str,
+        ty: &Type,
+        value: Expression<'_>,
+        of: Expression<'_>,
+    ) -> bool {
+        let ExpressionKind::Unary { op: UnaryOp::Negate, rhs } = value.kind() else { return false };
+        let is_plain = matches!(rhs.kind(), ExpressionKind::Local { .. } | ExpressionKind::IndexName { .. });
+        let Type::Int { min: Some(0..), .. } = ty else { return false };
+        if !is_plain {
+            return false;
+        }
+        let (taken, written) = (self.source(rhs).to_owned(), self.source(value).to_owned());
+        let wrong = format!("`{field}` is never below zero, and `{written}` is, unless `{taken}` is not above zero");
+        let cure = format!("to take {taken} away, write :add(\"{field}\", {written})");
+        let begin = self.offset_of(of.location().end) + ":".len();
+        let end = begin + "set".len();
+        let is_method = self.text.get(begin - 1..end) == Some(":set");
+        let change = is_method.then(|| TextChange { begin, end, text: "add".into() });
+        self.problem_with(&LINT, value.location(), (wrong, cure.into()), change);
+        true
     }
 
     /// Reports a comparison of a roll with a number, in either order, that all or none of its results fulfil.

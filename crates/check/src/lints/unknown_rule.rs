@@ -117,6 +117,7 @@ fn unknown_in_changes(source: &Source, known: &KnownNames<'_>) -> Vec<Problem> {
 
 fn unknown_in_rule_text(source: &Source, stack: &Stack, known: &KnownNames<'_>) -> Vec<Problem> {
     let mut found = Vec::new();
+    let mut ends_in_switch = false;
     for (number, line) in (1..).zip(source.text.lines()) {
         if !known.spend_on_text(line) {
             break;
@@ -127,7 +128,9 @@ fn unknown_in_rule_text(source: &Source, stack: &Stack, known: &KnownNames<'_>) 
                 found.push(LINT.problem(&*source.path, message).at(place(at)).with_cure(cure));
             }
         }
-        for (at, name) in switches_in(line) {
+        let is_behind_switch = std::mem::replace(&mut ends_in_switch, line.trim_end().ends_with("switch"));
+        let first = is_behind_switch.then(|| first_name_of(line)).flatten();
+        for (at, name) in first.into_iter().chain(switches_in(line)) {
             let switches = stack.switches();
             if switches.iter().all(|switch| switch.name != name) {
                 // The only one that the text does not name is most likely meant.
@@ -164,9 +167,18 @@ fn switches_in(line: &str) -> impl Iterator<Item = (usize, &str)> {
     line.match_indices("switch `").filter_map(|(at, before)| {
         let begin = at + before.len();
         let (name, _) = line[begin..].split_once('`')?;
-        let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-        is_name.then_some((begin, name))
+        is_name_of_switch(name).then_some((begin, name))
     })
+}
+
+/// The name with which a line begins, in backticks, with its place in bytes: the rest of "switch `name`" over two lines.
+fn first_name_of(line: &str) -> Option<(usize, &str)> {
+    let (name, _) = line.trim_start().strip_prefix('`')?.split_once('`')?;
+    is_name_of_switch(name).then_some((name.as_ptr() as usize - line.as_ptr() as usize, name))
+}
+
+fn is_name_of_switch(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
 }
 
 #[cfg(test)]

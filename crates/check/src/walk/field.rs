@@ -136,6 +136,9 @@ impl ScriptReader<'_> {
                 if let Some(kind) = self.known.kind(&kind) {
                     let value = args.get(1).copied().filter(|_| name == "set");
                     if let (Some(value), Some(id)) = (value, kind.field_named(&field)) {
+                        if self.set_to_negative(&field, &kind.field(id).ty, value, of) {
+                            return;
+                        }
                         self.bounded_the_wrong_way(&format!("`{field}`"), &kind.field(id).ty, value);
                     }
                     self.field(kind, &field, place, value);
@@ -143,6 +146,9 @@ impl ScriptReader<'_> {
             }
             _ => {
                 if let (Some(ty), Some(value), "set") = (self.known.type_of_all(&field), args.get(1), name) {
+                    if self.set_to_negative(&field, ty, *value, of) {
+                        return;
+                    }
                     self.bounded_the_wrong_way(&format!("`{field}`"), ty, *value);
                 }
                 self.no_field_of_any_kind(&field, place);

@@ -21,8 +21,9 @@ pub(super) struct Root {
 
 /// An answer is tried only if each of those that are tried can have this number of playouts.
 const LEAST: u32 = 3;
-/// An answer replaces that of the policy only if it is better by more than this number of standard errors.
-const CLEARLY: f64 = 1.0;
+/// An answer replaces that of the policy only if it is better by more than this number of standard errors. With one, a search often
+/// takes a worse answer by chance where the answers of the policy are good.
+const CLEARLY: f64 = 2.0;
 /// What is expected of another answer before any playout, on the scale from 0 to 1: that it is worse than that of the policy by this
 /// much, with a standard deviation of [`SPREAD`].
 const WORSE: f64 = 0.1;
